@@ -21,7 +21,6 @@ found, if another step is reported, if a commit was measured twice, or if a kill
 
 import argparse
 import json
-import os
 import pathlib
 import random
 import shutil
@@ -32,7 +31,7 @@ import time
 
 from criterion_suite import HEAD, KINDS, commit, write
 from harnesses import unused_functions
-from planted_code import git
+from planted_code import git, private_environment
 
 # About how many milliseconds each part of the program takes.
 PARTS = {"mix": 20, "sort": 20, "parse": 20}
@@ -89,9 +88,8 @@ def read_git(top, *words):
 
 def call_tool(words, top, scratch, seconds=None):
     """Runs the tool, and kills it after `seconds`. Returns its JSON messages and its other output."""
-    environment = dict(os.environ, XDG_DATA_HOME=str(scratch / "data"), XDG_CACHE_HOME=str(scratch / "cache"))
     with (scratch / "messages").open("w+") as messages, (scratch / "said").open("w+") as said:
-        process = subprocess.Popen(words, cwd=top, env=environment, stdout=messages, stderr=said)
+        process = subprocess.Popen(words, cwd=top, env=private_environment(scratch), stdout=messages, stderr=said)
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:

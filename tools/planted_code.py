@@ -107,12 +107,16 @@ def git(top, *words):
     subprocess.run(["git", *identity, *words], cwd=top, check=True, capture_output=True)
 
 
+def private_environment(scratch):
+    """Returns environment variables with which the tool keeps its store and its cache in `scratch`."""
+    return dict(os.environ, XDG_DATA_HOME=str(scratch / "data"), XDG_CACHE_HOME=str(scratch / "cache"))
+
+
 def told(words, top, scratch, marks):
     """Runs the tool. Returns its JSON messages, its other output, and the seconds since its last line of output that begins with one of `marks`."""
-    environment = dict(os.environ, XDG_DATA_HOME=str(scratch / "data"), XDG_CACHE_HOME=str(scratch / "cache"))
     since, said = None, []
     with tempfile.TemporaryFile("w+") as written:
-        process = subprocess.Popen(words, cwd=top, env=environment, stdout=written, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(words, cwd=top, env=private_environment(scratch), stdout=written, stderr=subprocess.PIPE, text=True)
         for line in process.stderr:
             said.append(line)
             if line.lstrip().startswith(marks):

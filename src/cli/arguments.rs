@@ -8,17 +8,16 @@ use std::time::Duration;
 
 use super::command::{Command, ParsedCommand};
 use super::flags::{
-    AgainstFlags, BuildFlags, RowFlags, SamplingFlags, StoreFlags, WithRows, WithStore,
+    AgainstFlags, BuildFlags, RowFlags, SamplingFlags, StoreFlags, WithBuild, WithRows, WithStore,
 };
 use super::help::{allow_signed_numbers, reject_command_as_filter, suggest_command, with_layout};
 use super::subcommands::{
-    BaselineCommand, BisectArguments, CoverageArguments, DoctorArguments, HistoryArguments,
-    InitArguments, ListArguments, RankArguments, StoreCommand, reject_useless_flags,
-    require_measure,
+    BaselineCommand, BisectArguments, DoctorArguments, InitArguments, ListArguments, RankArguments,
+    StoreCommand, reject_useless_flags, require_measure,
 };
 use crate::commands::{
-    AcceptOptions, CompareOptions, ExplainOptions, MergeOptions, PossibleTypo,
-    ReportCommandOptions, RunOptions, ShowOptions,
+    AcceptOptions, CompareOptions, CoverageOptions, ExplainOptions, HistoryOptions, MergeOptions,
+    PossibleTypo, ReportCommandOptions, RunOptions, ShowOptions,
 };
 use crate::delivery::ReportOptions;
 use crate::options::{CommonOptions, ComparisonOptions, OutputOptions};
@@ -155,7 +154,7 @@ enum Subcommands {
     /// Explain how a stored verdict was reached
     Explain(Box<WithStore<ExplainOptions>>),
     /// Show how benchmarks changed from run to run
-    History(Box<HistoryArguments>),
+    History(Box<WithBuild<HistoryOptions>>),
     /// Write a page or another report about stored runs
     Report(Box<WithStore<ReportCommandOptions>>),
     /// Accept an intentional change as the new reference
@@ -165,7 +164,7 @@ enum Subcommands {
     /// Find the first commit that made a benchmark slower
     Bisect(Box<BisectArguments>),
     /// Show which functions could become slower without any benchmark noticing
-    Coverage(Box<CoverageArguments>),
+    Coverage(Box<WithBuild<CoverageOptions>>),
     /// Rank benchmarks of one build by their speed
     Rank(Box<RankArguments>),
     /// Check how small a change this machine can detect, and what disturbs measurements
@@ -235,14 +234,18 @@ impl Subcommands {
             }
             Self::Show(arguments) => arguments.into_parsed(Command::Show),
             Self::Explain(arguments) => arguments.into_parsed(Command::Explain),
-            Self::History(arguments) => arguments.translate(),
+            Self::History(arguments) => {
+                arguments.into_parsed(|options| Command::History(Box::new(options)))
+            }
             Self::Report(arguments) => arguments.into_parsed(Command::Report),
             Self::Accept(arguments) => arguments.into_parsed(Command::Accept),
             Self::Merge(arguments) => {
                 arguments.into_parsed(|options| Command::Merge(Box::new(options)))
             }
             Self::Bisect(arguments) => arguments.translate(),
-            Self::Coverage(arguments) => arguments.translate(),
+            Self::Coverage(arguments) => {
+                arguments.into_parsed(|options| Command::Coverage(Box::new(options)))
+            }
             Self::Rank(arguments) => arguments.translate(),
             Self::Doctor(arguments) => arguments.translate(),
             Self::Baseline(action) => action.translate(),

@@ -354,6 +354,33 @@ impl<O: Args> WithStore<O> {
     }
 }
 
+/// The flags of a single command that builds benches and uses the store.
+#[derive(Debug, Args)]
+pub(super) struct WithBuild<O: Args> {
+    #[command(flatten)]
+    options: O,
+    #[command(flatten)]
+    store: StoreFlags,
+    #[command(flatten)]
+    output: OutputOptions,
+    #[command(flatten)]
+    build: BuildFlags,
+}
+
+impl<O: Args> WithBuild<O> {
+    pub(super) fn into_parsed(self, command: impl FnOnce(O) -> Command) -> ParsedCommand {
+        let cargo = self.build.options(&self.output);
+        ParsedCommand {
+            command: command(self.options),
+            common: CommonOptions {
+                store: self.store.store,
+                output: self.output,
+                cargo,
+            },
+        }
+    }
+}
+
 /// Like [`WithStore`], for commands that print rows with verdicts.
 #[derive(Debug, Args)]
 pub(super) struct WithRows<O: Args> {

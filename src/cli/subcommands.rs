@@ -1,4 +1,4 @@
-//! The command lines of the subcommands: `baseline`, `bisect`, `coverage`, `doctor`, `history`, `init`, `list`, `rank` and `store`.
+//! The command lines of the subcommands: `baseline`, `bisect`, `doctor`, `history`, `init`, `list`, `rank` and `store`.
 //!
 //! This module must only parse.
 
@@ -13,9 +13,8 @@ use super::flags::{
     BuildFlags, CompilationFlags, StoreFlags, StoredArguments, WithStore, WorkspaceFlags,
 };
 use crate::commands::{
-    BaselineAction, BisectOptions, CoverageOptions, DoctorOptions, ExportOptions, HistoryOptions,
-    ImportOptions, InitOptions, ListOptions, PruneOptions, PushOptions, RankOptions,
-    SelfTestOptions, StoreInitOptions,
+    BaselineAction, BisectOptions, DoctorOptions, ExportOptions, ImportOptions, InitOptions,
+    ListOptions, PruneOptions, PushOptions, RankOptions, SelfTestOptions, StoreInitOptions,
 };
 use crate::config::parse_positive_duration;
 use crate::options::{CommonOptions, OutputOptions, PairedOptions};
@@ -294,33 +293,6 @@ const STORED_HISTORY_FLAGS: [&str; 21] = [
     "verdict",
 ];
 
-/// The arguments of `history`. Most of them are for `--measure`.
-#[derive(Debug, Args)]
-pub(super) struct HistoryArguments {
-    #[command(flatten)]
-    options: HistoryOptions,
-    #[command(flatten)]
-    store: StoreFlags,
-    #[command(flatten)]
-    output: OutputOptions,
-    #[command(flatten)]
-    build: BuildFlags,
-}
-
-impl HistoryArguments {
-    pub(super) fn translate(self) -> ParsedCommand {
-        let cargo = self.build.options(&self.output);
-        ParsedCommand {
-            common: CommonOptions {
-                store: self.store.store,
-                output: self.output,
-                cargo,
-            },
-            command: Command::History(Box::new(self.options)),
-        }
-    }
-}
-
 /// Makes the flags of `history` that only a measurement uses require `--measure`.
 pub(super) fn require_measure(history: clap::Command) -> clap::Command {
     history
@@ -431,33 +403,6 @@ impl RankArguments {
                 cargo,
             },
             command: Command::Rank(Box::new(self.options)),
-        }
-    }
-}
-
-/// The arguments of `coverage`.
-#[derive(Debug, Args)]
-pub(super) struct CoverageArguments {
-    #[command(flatten)]
-    options: CoverageOptions,
-    #[command(flatten)]
-    store: StoreFlags,
-    #[command(flatten)]
-    output: OutputOptions,
-    #[command(flatten)]
-    build: BuildFlags,
-}
-
-impl CoverageArguments {
-    pub(super) fn translate(self) -> ParsedCommand {
-        let cargo = self.build.options(&self.output);
-        ParsedCommand {
-            common: CommonOptions {
-                store: self.store.store,
-                output: self.output,
-                cargo,
-            },
-            command: Command::Coverage(Box::new(self.options)),
         }
     }
 }

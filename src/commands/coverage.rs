@@ -44,7 +44,7 @@ const MOST_RUNS: usize = 20;
 const USUAL_HALF_WIDTH: f64 = 0.0065;
 /// How far a change must exceed the noise threshold to be called in nine of ten comparisons, as a multiple of the interval's half-width. A change is
 /// called if its whole interval exceeds the threshold.
-const HALF_WIDTHS: f64 = 1.5;
+const HALF_WIDTHS_BEYOND_THRESHOLD: f64 = 1.5;
 
 const AFTER_COVERAGE: &str = "\
 Counts the instructions of each benchmark by source line under valgrind, in two builds of the work tree. The share of a function includes what it \
@@ -355,7 +355,7 @@ impl CoverageCall<'_> {
             let threshold = layers.resolve(benchmark).1;
             let threshold = threshold.unwrap_or(DecisionSettings::PAIRED_NOISE_THRESHOLD);
             let stored = half_widths.get(&benchmark.key).copied();
-            let beyond = HALF_WIDTHS * stored.unwrap_or(USUAL_HALF_WIDTH);
+            let beyond = HALF_WIDTHS_BEYOND_THRESHOLD * stored.unwrap_or(USUAL_HALF_WIDTH);
             found.push(BenchmarkSensitivity {
                 benchmark: benchmark.key.clone(),
                 instructions: counts.instructions,
@@ -429,7 +429,7 @@ impl FunctionIndex {
         let mut functions = Vec::new();
         let mut read = BTreeSet::new();
         for one in crates {
-            let mut open = vec![SourceFileOfCrate::of_crate(one)];
+            let mut open = vec![SourceFileOfCrate::from_crate(one)];
             while let Some(source) = open.pop() {
                 let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
                 let (Some(relative), Ok(text)) = (relative, fs::read_to_string(&source.path))
@@ -549,7 +549,7 @@ struct SourceFileOfCrate {
 }
 
 impl SourceFileOfCrate {
-    fn of_crate(one: &MeasuredCrate) -> Self {
+    fn from_crate(one: &MeasuredCrate) -> Self {
         Self {
             children: one.source.parent().unwrap_or(Path::new("")).to_owned(),
             path: one.source.clone(),

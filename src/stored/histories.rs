@@ -313,7 +313,7 @@ impl HistorySubject<'_> {
             .collect();
         Ok(Some(BenchmarkHistory {
             key: key.clone(),
-            subject: self.metric,
+            statistic: self.metric,
             metric: newest.conditions.metric.clone(),
             location: series.location,
             noise_threshold: rules.noise_threshold,
@@ -383,7 +383,7 @@ impl HistorySubject<'_> {
         });
         Some(BenchmarkHistory {
             key: self.key.clone(),
-            subject: self.metric,
+            statistic: self.metric,
             metric: metric_unit(self.metric),
             location: None,
             noise_threshold: rules.noise_threshold,

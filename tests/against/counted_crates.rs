@@ -157,6 +157,16 @@ fn take_a_lock(machine: &Machine) -> String {
     )
 }
 
+/// Creates a project whose dependency `criterion` runs benchmarks as Criterion does.
+fn criterion_project(machine: &Machine) -> Project<'_> {
+    let fake = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/testbench/fakes_criterion/src/lib.rs"
+    );
+    let library = format!("#[path = {fake:?}]\n#[allow(dead_code)]\nmod runner;\n{CRITERION}");
+    project(machine, "criterion", &library)
+}
+
 fn met(machine: &Machine) -> PathBuf {
     machine.home().join("met")
 }
@@ -167,12 +177,7 @@ fn sides_of_criterion_that_fail_at_once_are_counted_alone() {
         return;
     }
     let machine = Machine::new();
-    let fake = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/testbench/fakes_criterion/src/lib.rs"
-    );
-    let library = format!("#[path = {fake:?}]\n#[allow(dead_code)]\nmod runner;\n{CRITERION}");
-    let project = project(&machine, "criterion", &library);
+    let project = criterion_project(&machine);
     let bench = format!(
         "fn main() {{ criterion::bench(\"work\", |b| {{ {} b.iter(|| planted::work(planted::TURNS / 20)) }}) }}",
         take_a_lock(&machine)
@@ -292,12 +297,7 @@ fn coverage_is_counted_in_benches_of_criterion() {
         return;
     }
     let machine = Machine::new();
-    let fake = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/testbench/fakes_criterion/src/lib.rs"
-    );
-    let library = format!("#[path = {fake:?}]\n#[allow(dead_code)]\nmod runner;\n{CRITERION}");
-    let project = project(&machine, "criterion", &library);
+    let project = criterion_project(&machine);
     let bench = "fn main() { criterion::bench(\"work\", |b| b.iter(|| planted::work(500))) }";
     project.write("benches/costs.rs", bench);
     project.commit();

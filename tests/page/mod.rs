@@ -156,7 +156,7 @@ fn histories(recorded: &Recorded, runs: u32) -> Vec<BenchmarkHistory> {
     let findings = recorded.findings();
     let history = |key: &BenchmarkKey| BenchmarkHistory {
         key: key.clone(),
-        subject: Statistic::Time,
+        statistic: Statistic::Time,
         metric: Metric::Time,
         location: Some(Location::LowQuantile),
         noise_threshold: 0.02,

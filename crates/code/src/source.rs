@@ -47,7 +47,7 @@ pub fn scan_source(text: &str) -> ScannedSource {
     found
 }
 
-/// What an open brace belongs to.
+/// The item to which an open brace belongs.
 #[derive(Debug, Clone, Default)]
 struct OpenBrace {
     /// The name that the code between the braces has in front of its names. `None` for a block.
@@ -76,7 +76,7 @@ impl<'t> Scan<'t> {
                 "#" if next == "[" || next == "!" => {
                     let (end, attribute) = self.read_attribute(at);
                     after = end;
-                    if is_of_tests(&attribute) && next == "[" {
+                    if is_test_only(&attribute) && next == "[" {
                         after = self.end_of_item(end);
                     } else if let Some(file) = attribute.strip_prefix("path=") {
                         path_attribute = Some(file.trim_matches('"').to_owned());
@@ -258,7 +258,7 @@ const ITEMS: [&str; 17] = [
 ];
 
 /// Reports whether only tests compile an item with this attribute, given without spaces.
-fn is_of_tests(attribute: &str) -> bool {
+fn is_test_only(attribute: &str) -> bool {
     matches!(attribute, "test" | "bench" | "cfg(test)")
         || attribute.starts_with("cfg(all(test,")
         || attribute.ends_with("::test")
@@ -318,11 +318,11 @@ fn join_words(words: &[&str]) -> String {
 fn is_name(text: &str) -> bool {
     text.bytes()
         .next()
-        .is_some_and(|first| is_of_names(first) && !first.is_ascii_digit())
+        .is_some_and(|first| is_identifier_byte(first) && !first.is_ascii_digit())
 }
 
 /// Reports whether a byte can be part of an identifier. Every byte beyond ASCII counts.
-fn is_of_names(byte: u8) -> bool {
+fn is_identifier_byte(byte: u8) -> bool {
     byte == b'_' || byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 
@@ -367,7 +367,7 @@ fn end_of_token(bytes: &[u8], at: usize) -> usize {
         b'/' if rest.starts_with(b"/*") => end_of_comment(bytes, at),
         b'"' => end_of_string(bytes, at),
         b'\'' => end_of_quote(bytes, at),
-        first if is_of_names(first) => {
+        first if is_identifier_byte(first) => {
             let end = at + length_of_name(rest);
             let is_raw = matches!(&bytes[at..end], b"r" | b"br" | b"cr");
             match (&bytes[at..end], bytes.get(end)) {
@@ -382,7 +382,7 @@ fn end_of_token(bytes: &[u8], at: usize) -> usize {
 }
 
 fn length_of_name(bytes: &[u8]) -> usize {
-    let end = bytes.iter().position(|byte| !is_of_names(*byte));
+    let end = bytes.iter().position(|byte| !is_identifier_byte(*byte));
     end.unwrap_or(bytes.len())
 }
 

@@ -418,19 +418,19 @@ impl<'a> RangeMeasurement<'a> {
                 return Ok(PairStatus::PassedOver(place));
             }
         }
-        let name = |key: &SeriesKey| {
+        let describe_pair = |key: &SeriesKey| {
             let BySide { base, candidate } = revisions;
             format!("{}..{} {}", base.commit, candidate.commit, key.as_str())
         };
+        let (whole, pair_name) = (describe_pair(&whole), describe_pair(&key));
         // Benchmarks that the whole pair does not have cannot be compared either.
-        let reason = self.remembered_reason(&name(&whole));
-        if let Some(reason) = reason.or_else(|| self.remembered_reason(&name(&key))) {
+        let reason = self.remembered_reason(&whole);
+        if let Some(reason) = reason.or_else(|| self.remembered_reason(&pair_name)) {
             return Ok(PairStatus::Incomparable {
                 reason,
                 remembered: true,
             });
         }
-        let name = name(&key);
         let is_in_time = |budget: Duration| seconds_since(self.begun) < budget.as_secs_f64();
         if !self.budget.is_none_or(is_in_time) {
             return Ok(PairStatus::OutOfTime);
@@ -454,7 +454,7 @@ impl<'a> RangeMeasurement<'a> {
                 Ok(PairStatus::Stored(stored))
             }
             PairResult::Incomparable { reason } => {
-                self.remember_reason(&name, &reason)?;
+                self.remember_reason(&pair_name, &reason)?;
                 Ok(PairStatus::Incomparable {
                     reason,
                     remembered: false,

@@ -112,7 +112,7 @@ impl<'a> From<&'a BenchmarkHistory> for HistorySummary<'a> {
         });
         Self {
             benchmark: &history.key,
-            statistic: history.subject,
+            statistic: history.statistic,
             metric: &history.metric,
             location: history.location,
             noise_threshold: history.noise_threshold,
@@ -330,7 +330,7 @@ pub struct BenchmarkHistory {
     /// The benchmark.
     pub key: BenchmarkKey,
     /// The metric that the values are about. `Time` stands for whatever the samples measure.
-    pub subject: Statistic,
+    pub statistic: Statistic,
     /// Unit and meaning of the values.
     pub metric: Metric,
     /// The statistic that stands for the samples of each process; `None` if no run has a value.

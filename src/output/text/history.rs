@@ -674,7 +674,7 @@ mod tests {
                 target: "bench".into(),
                 id: id.into(),
             },
-            subject: Statistic::Time,
+            statistic: Statistic::Time,
             metric: Metric::Time,
             location: Some(Location::LowQuantile),
             noise_threshold: 0.02,

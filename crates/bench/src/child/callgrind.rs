@@ -40,7 +40,7 @@ pub enum ValgrindError {
 
 const PROGRAM: &str = "valgrind";
 
-/// What callgrind keeps a count for: a function, a chain of callers or a source line.
+/// How callgrind divides its counts: by function, by chain of callers or by source line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CountBy {
     /// Each function has one count.

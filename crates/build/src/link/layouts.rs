@@ -148,14 +148,14 @@ impl LinkedSide {
             executable,
         };
         if format != BinaryFormat::Elf {
-            prepared.retain_movable()?;
+            prepared.keep_movable_functions()?;
         }
         Ok(prepared)
     }
 
     /// Keeps the functions that the linker puts between two fillers if told to. Linkers of macOS differ, and they do not move functions of object files
     /// whose assembler did not allow it. Fails if most functions stay outside.
-    fn retain_movable(&mut self) -> Result<(), LinkError> {
+    fn keep_movable_functions(&mut self) -> Result<(), LinkError> {
         let filler = CodePiece::Filler(FillerSpec {
             size: STEP,
             alignment: STEP,

@@ -17,15 +17,15 @@ const LONGEST_CHAIN: usize = 64;
 
 /// A source line of the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place<'t> {
+struct SourceLine<'t> {
     /// Path relative to the directory of the sources.
     file: &'t str,
     line: u32,
 }
 
-impl<'t> Place<'t> {
-    /// Returns the place of `cost` if its file is below `sources`.
-    fn of_workspace(cost: &Cost<'t>, sources: &Path) -> Option<Self> {
+impl<'t> SourceLine<'t> {
+    /// Returns the line of `cost` if its file is below `sources`.
+    fn from_cost(cost: &Cost<'t>, sources: &Path) -> Option<Self> {
         let file = Path::new(cost.file).strip_prefix(sources).ok()?.to_str()?;
         (cost.line > 0).then_some(Self {
             file,
@@ -37,7 +37,7 @@ impl<'t> Place<'t> {
 /// A line of the workspace that calls a function, or a foreign function that calls it.
 struct Caller<'t> {
     function: &'t str,
-    place: Option<Place<'t>>,
+    place: Option<SourceLine<'t>>,
     /// The inclusive instructions of the calls.
     instructions: u64,
 }
@@ -49,7 +49,7 @@ pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart>
     let trigger = read_costs(text, &mut |cost| {
         functions.entry(cost.function).or_default().push(cost);
     })?;
-    let mut lines: BTreeMap<Place<'_>, f64> = BTreeMap::new();
+    let mut lines: BTreeMap<SourceLine<'_>, f64> = BTreeMap::new();
     // The instructions of foreign functions, to be assigned to their callers.
     let mut foreign: BTreeMap<&str, f64> = BTreeMap::new();
     let mut callers: BTreeMap<&str, Vec<Caller<'_>>> = BTreeMap::new();
@@ -57,10 +57,10 @@ pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart>
         // Code before the first line of the workspace counts for that line.
         let mut places = costs
             .iter()
-            .filter_map(|cost| Place::of_workspace(cost, sources));
+            .filter_map(|cost| SourceLine::from_cost(cost, sources));
         let mut place = places.next();
         for cost in costs {
-            place = Place::of_workspace(cost, sources).or(place);
+            place = SourceLine::from_cost(cost, sources).or(place);
             match (cost.callee, place) {
                 (Some(callee), _) => callers.entry(callee).or_default().push(Caller {
                     function,
@@ -80,7 +80,7 @@ pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart>
     let mut profile = Profile::default();
     let lines = lines
         .into_iter()
-        .map(|(Place { file, line }, count)| (format!("{file}:{line}"), count));
+        .map(|(SourceLine { file, line }, count)| (format!("{file}:{line}"), count));
     let unassigned = unassigned
         .into_iter()
         .map(|(function, count)| (function.to_owned(), count));
@@ -100,7 +100,7 @@ pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart>
 fn assign_to_callers<'t>(
     mut foreign: BTreeMap<&'t str, f64>,
     callers: &BTreeMap<&'t str, Vec<Caller<'t>>>,
-    lines: &mut BTreeMap<Place<'t>, f64>,
+    lines: &mut BTreeMap<SourceLine<'t>, f64>,
 ) -> BTreeMap<&'t str, f64> {
     let mut unassigned: BTreeMap<&str, f64> = BTreeMap::new();
     for _ in 0..LONGEST_CHAIN {
@@ -167,7 +167,7 @@ mod tests {
             ],
         );
         // A directory whose name begins in the same way is another one.
-        check("fl=(1) /work/src/lib.rs\nfn=(1) f\n3 10\n", &[("f", 10)]);
+        check("fl=(1) /wide/src/lib.rs\nfn=(1) f\n3 10\n", &[("f", 10)]);
     }
 
     #[test]
