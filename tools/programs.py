@@ -121,8 +121,9 @@ def unpacked(scratch, name, version):
     """Lets cargo fetch a published crate, and returns the directory with its files."""
     top = scratch / f"fetch-{name}"
     write(top, {"src/lib.rs": "", "Cargo.toml": f'[workspace]\n[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n{name} = "={version}"\n'})
-    done = subprocess.run(["cargo", "metadata", "--format-version", "1", "--quiet"], cwd=top, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return next(pathlib.Path(one["manifest_path"]).parent for one in json.loads(done.stdout)["packages"] if one["name"] == name)
+    # `cargo metadata` leaves out dependencies without a library.
+    subprocess.run(["cargo", "vendor", "--quiet", "vendor"], cwd=top, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return top / "vendor" / name
 
 
 def compare(tool, suite, scratch, name):

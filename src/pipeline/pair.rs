@@ -206,7 +206,7 @@ impl Pairing {
             .map(|found| (TargetName::from_target(&found.target), found))
             .collect();
         for candidate in found.candidate.targets {
-            let Some(other) = base.remove(&TargetName::from_target(&candidate.target)) else {
+            let Some(mut other) = base.remove(&TargetName::from_target(&candidate.target)) else {
                 let remark = if failed_there.contains(&TargetName::from_target(&candidate.target)) {
                     BenchmarkNote::TargetFailed { in_base: true }
                 } else {
@@ -263,6 +263,9 @@ impl Pairing {
                 if both.is_empty() {
                     continue;
                 }
+            }
+            if !candidate.target.programs.is_empty() {
+                other.target.move_to_directory_of(&candidate.target);
             }
             pairing.pairs.push(PairedTarget {
                 targets: BySide {

@@ -345,6 +345,10 @@ fn bench_target(
     }
 }
 
+/// The variables that tell an executable where its package is.
+const MANIFEST_PATH: &str = "CARGO_MANIFEST_PATH";
+const MANIFEST_DIRECTORY: &str = "CARGO_MANIFEST_DIR";
+
 /// A bench executable, or a program, that is ready to be started.
 #[derive(Debug, Clone)]
 pub struct BenchTarget {
@@ -374,6 +378,17 @@ impl BenchTarget {
         self.first_arguments
             .last()
             .map_or(self.program.as_path(), Path::new)
+    }
+
+    /// Makes the program run in the directory of `other` and find its package there. Both then read the same files. Copies of a file may differ in
+    /// time by some per cent, because they lie in other pages of memory.
+    pub fn move_to_directory_of(&mut self, other: &Self) {
+        self.directory.clone_from(&other.directory);
+        for name in [MANIFEST_PATH, MANIFEST_DIRECTORY] {
+            if let Some(value) = other.variables.get(name) {
+                self.variables.insert(name.to_owned(), value.clone());
+            }
+        }
     }
 
     /// Replaces the executable and keeps everything else.
@@ -450,8 +465,8 @@ pub(super) fn bench_variables(
         )
     };
     set("CARGO", surroundings.cargo.into());
-    set("CARGO_MANIFEST_PATH", package.manifest_path.clone().into());
-    set("CARGO_MANIFEST_DIR", package_directory(package).into());
+    set(MANIFEST_PATH, package.manifest_path.clone().into());
+    set(MANIFEST_DIRECTORY, package_directory(package).into());
     set("CARGO_PKG_NAME", package.name.to_string().into());
     set("CARGO_PKG_VERSION", version.to_string().into());
     set("CARGO_PKG_VERSION_MAJOR", version.major.to_string().into());
