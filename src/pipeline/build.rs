@@ -87,8 +87,7 @@ impl BuildPair {
             }
             remarks.extend(code.remark);
             remarks.extend(compare_sizes(&base.target, &candidate.target));
-            // Programs read the files of the candidate on both sides.
-            if !differing.is_empty() && candidate.target.programs.is_empty() {
+            if !differing.is_empty() {
                 let files: Vec<String> = differing
                     .iter()
                     .map(|path| path.display().to_string())

@@ -87,7 +87,7 @@ fn an_accepted_run_is_the_reference_of_the_next() {
 }
 
 #[test]
-fn other_input_and_other_output_are_said() {
+fn both_builds_read_the_files_of_the_work_tree() {
     let machine = Machine::new();
     let project = project(&machine);
     let quick = ["--against", "HEAD", "--rounds", "5", "--program"];
@@ -96,25 +96,40 @@ fn other_input_and_other_output_are_said() {
         project.measure(&words).run()
     };
     project.write("input.txt", "other words\n");
-    let other_input = measure("planted input.txt");
-    assert!(
-        other_input.stderr.contains(
-            "warning: planted/planted: the two sides of `planted input.txt` print different output"
-        ),
-        "{other_input}"
-    );
-    let note = "the input of `planted` differs between the sides (input.txt)";
-    assert!(other_input.stdout.contains(note), "{other_input}");
-    // A file that the base does not have.
+    let changed = measure("planted input.txt").expect_code(0);
+    let note = "the input of `planted` has changed (input.txt); both builds read the new one";
+    assert!(changed.stdout.contains(note), "{changed}");
+    assert!(!changed.stderr.contains("different output"), "{changed}");
+    // The base has no such file.
     project.write("later.txt", "words\n");
-    project.takes(5);
-    let absent = measure("planted later.txt").expect_code(6);
-    assert!(
-        absent
-            .stderr
-            .contains("exit status 2; its output: `later.txt: No such file"),
-        "{absent}"
+    project.takes(12);
+    let later = measure("planted later.txt").expect_code(1);
+    assert_eq!(verdict(&later, "planted later.txt"), "regressed", "{later}");
+    let absent = measure("planted absent.txt").expect_code(6);
+    let error = "exit status 2; its output: `absent.txt: No such file";
+    assert!(absent.stderr.contains(error), "{absent}");
+}
+
+#[test]
+fn different_output_is_said() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    project.write(
+        "src/main.rs",
+        &PROGRAM.replace("print!(\"{text}\")", "print!(\"{text}.\")"),
     );
+    let options = [
+        "--against",
+        "HEAD",
+        "--rounds",
+        "5",
+        "--program",
+        "planted input.txt",
+    ];
+    let differing = project.measure(&options).run();
+    let warning =
+        "warning: planted/planted: the two sides of `planted input.txt` print different output";
+    assert!(differing.stderr.contains(warning), "{differing}");
 }
 
 #[test]

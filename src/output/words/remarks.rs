@@ -263,7 +263,7 @@ fn describe_differing_files(target: &str, files: &[String], does_not_build: bool
             more => format!(" and {more} more"),
         };
         return format!(
-            "the input of `{program}` differs between the sides ({}{more}), so a change may come from the input",
+            "the input of `{program}` has changed ({}{more}); both builds read the new one",
             named.join(", ")
         );
     }
