@@ -20,10 +20,10 @@ use crate::error::{AppError, first_line};
 use crate::options::{CommonOptions, ComparisonOptions, Effort};
 use crate::session::{Context, World};
 use crate::stored::conclusions::read_conclusion;
-use perfcheck_analysis::compare::Estimate;
+use perfcheck_analysis::compare::{Comparison, Estimate};
 use perfcheck_analysis::findings::{Conclusion, GatePolicy, Row};
 use perfcheck_analysis::model::{
-    BenchesFrom, BenchmarkKey, BySide, Environment, GitState, PastCommit, Purpose, RunId,
+    BenchesFrom, BenchmarkKey, BySide, Environment, GitState, PastCommit, Purpose, RunId, Side,
     Timestamp, Verdict,
 };
 use perfcheck_bench::measure::{DiscoveredBenches, Filter};
@@ -64,6 +64,8 @@ pub(crate) struct PairRow {
     pub(crate) verdict: Verdict,
     /// The change, if the benchmark was measured on both sides.
     pub(crate) change: Option<Estimate>,
+    /// The side that takes a slow path. Then the verdict may differ from that of the change.
+    pub(crate) slow_side: Option<Side>,
     /// The noise threshold of the comparison, or 0 without one.
     pub(crate) noise_threshold: f64,
 }
@@ -91,6 +93,7 @@ impl PairRow {
             key: row.key.clone(),
             verdict: row.verdict?,
             change: comparison.and_then(|found| found.change),
+            slow_side: comparison.and_then(Comparison::slow_side),
             noise_threshold: comparison.map_or(0.0, |found| found.noise_threshold),
         })
     }

@@ -609,5 +609,6 @@ pub(super) fn past_change(row: &PairRow) -> PastChange {
         benchmark: row.key.clone(),
         verdict: row.verdict,
         change: row.change,
+        slow_side: row.slow_side,
     }
 }

@@ -287,6 +287,7 @@ mod tests {
                 lower,
                 upper,
             }),
+            slow_side: None,
             noise_threshold: 0.01,
         }
     }

@@ -301,6 +301,9 @@ fn describe_functions(explanation: &Explanation<'_>) -> Option<String> {
 /// Says in words what the verdict means.
 fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
     match explanation.verdict {
+        Verdict::Regressed if is_by_slow_path(explanation) => {
+            "some samples are slower by more than noise (a slow path)"
+        }
         Verdict::Regressed => "slower by more than noise",
         Verdict::Suspect => "looks slower, but this is not certain",
         Verdict::Failed => "the benchmark could not be measured",
@@ -312,8 +315,19 @@ fn verdict_meaning(explanation: &Explanation<'_>) -> &'static str {
             "both builds run the same machine code, so nothing was measured"
         }
         Verdict::Unchanged => "no change beyond the noise threshold",
+        Verdict::Improved if is_by_slow_path(explanation) => {
+            "some slow samples are gone (a slow path of the reference)"
+        }
         Verdict::Improved => "faster by more than noise",
     }
+}
+
+/// Reports whether the change itself is no more than noise, so that only a slow path explains the verdict.
+fn is_by_slow_path(explanation: &Explanation<'_>) -> bool {
+    explanation.comparison().is_some_and(|found| {
+        let is_noise = |change: f64| change.abs() <= found.noise_threshold;
+        found.slow_side().is_some() && explanation.change.is_some_and(is_noise)
+    })
 }
 
 fn describe_change(explanation: &Explanation<'_>) -> String {

@@ -7,7 +7,7 @@ use perfcheck_analysis::compare::{
     Band, Difference, Estimate, Level, Location, Position, Step, Trend,
 };
 use perfcheck_analysis::model::{
-    Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Statistic, Timestamp, Verdict,
+    Acceptance, BenchmarkKey, Commit, GitState, Metric, RunId, Side, Statistic, Timestamp, Verdict,
 };
 
 /// One value in the history of a benchmark: the value of the benchmark in one run.
@@ -283,6 +283,8 @@ pub struct PastChange {
     pub verdict: Verdict,
     /// The change, as a fraction with its interval.
     pub change: Option<Estimate>,
+    /// The side that takes a slow path, a cost that only some samples have. Null if none was found.
+    pub slow_side: Option<Side>,
 }
 
 /// A step of a benchmark in the commits that `history --measure` measured.

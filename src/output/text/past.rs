@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::status::write_wrapped_event;
+use super::table::describe_slow_path;
 use crate::output::layout::{Cell, Column, Table};
 use crate::output::messages::{
     JsonMessage, PastChange, PastCommitMeasured, PastFinished, PastOutcome, PastStep, write_message,
@@ -82,8 +83,9 @@ fn describe_change(one: &PastChange) -> String {
     let id = units::escape_id(&one.benchmark.id);
     let change = one.change.as_ref().map(units::change_with_interval);
     format!(
-        "{id} {}",
-        change.unwrap_or_else(|| one.verdict.word().to_owned())
+        "{id} {}{}",
+        change.unwrap_or_else(|| one.verdict.word().to_owned()),
+        describe_slow_path(one.slow_side)
     )
 }
 
@@ -132,7 +134,9 @@ fn steps_table(steps: &[PastStep]) -> Table {
     let change = |step: &PastStep| {
         let change = step.change.change.as_ref().map(units::change_with_interval);
         let verdict = step.change.verdict;
-        Cell::colored_by_verdict(verdict, change.unwrap_or_else(|| verdict.word().to_owned()))
+        let change = change.unwrap_or_else(|| verdict.word().to_owned());
+        let path = describe_slow_path(step.change.slow_side);
+        Cell::colored_by_verdict(verdict, format!("{change}{path}"))
     };
     let name = |step: &PastStep| units::escape_id(&step.change.benchmark.id);
     Table::new(vec![
@@ -184,7 +188,7 @@ fn summarize(finished: &PastFinished) -> String {
 mod tests {
     use super::*;
     use perfcheck_analysis::compare::Estimate;
-    use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Verdict};
+    use perfcheck_analysis::model::{BenchmarkKey, Commit, RunId, Side, Verdict};
 
     fn commit(digit: char, subject: &str) -> Commit {
         Commit {
@@ -208,6 +212,7 @@ mod tests {
                 lower: 0.044,
                 upper: 0.058,
             }),
+            slow_side: None,
         }
     }
 
@@ -243,6 +248,13 @@ mod tests {
             "    Measured aaaaaaaaaa (3 of 20) Simplify\\u{1b}[2J: sort/10 +5.10 % [+4.40 %, +5.80 %], 12 s\n"
         );
         assert!(line(&measured(&[])).ends_with(": no change in 12 benchmarks, 12 s\n"));
+        let mut slow_path = measured(&["sort/10"]);
+        slow_path.changed[0].slow_side = Some(Side::Base);
+        let slow_path = line(&slow_path);
+        assert!(
+            slow_path.contains("+5.80 %] (slow path gone), 12 s"),
+            "{slow_path}"
+        );
         let many = line(&measured(&["a", "b", "c", "d", "e"]));
         assert!(many.ends_with(", 2 more changed, 12 s\n"), "{many}");
         let same = PastCommitMeasured {

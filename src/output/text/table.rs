@@ -491,16 +491,21 @@ fn p_cell(row: &Row<'_>) -> String {
     or_dash_if(row.comparison.is_some(), p.map(units::p_value))
 }
 
+/// Returns what follows a verdict or a change if one side takes a slow path.
+pub(super) fn describe_slow_path(slow_side: Option<Side>) -> &'static str {
+    match slow_side {
+        Some(Side::Candidate) => " (slow path)",
+        Some(Side::Base) => " (slow path gone)",
+        None => "",
+    }
+}
+
 fn verdict_cell(row: &Row<'_>) -> Cell {
     let Some(verdict) = row.verdict else {
         return Cell::default();
     };
     let slow_side = row.comparison.as_ref().and_then(Comparison::slow_side);
-    let path = match slow_side {
-        Some(Side::Candidate) => " (slow path)",
-        Some(Side::Base) => " (slow path gone)",
-        None => "",
-    };
+    let path = describe_slow_path(slow_side);
     let text = format!("{} {}{path}", terminal::symbol(verdict), verdict.word());
     Cell::colored_by_verdict(verdict, text)
 }
