@@ -10,12 +10,12 @@ and once with turns for half of it. A slowdown is called if the verdict is `regr
 code stay as they are.
 
 How much a turn costs is found by a comparison of its own, with turns for about five times the foretold change of the benchmark. The loop does not run
-in each call. It runs about every 10 microseconds, with more turns: in a benchmark that takes 100 ns, even a single turn in each call would be too
+in each call. It runs about every 25 microseconds, with more turns: in a benchmark that takes 100 ns, even a single turn in each call would be too
 much, and a processor hides a short loop by executing it together with the code around it.
 
 The planted size is the slowdown of the function times its share, as a change of the benchmark's time. So the script assumes, as `coverage` does, that
 a share of the instructions is the same share of the time. It prints for each comparison the planted and the measured change. Functions are skipped if
-the loop does not slow their benchmark, or if a turn is too much.
+the loop does not slow their benchmark, if the cost of a turn was not measured precisely, or if a turn is too much.
 
 **Panics.** The script plants panics in functions that are never executed, ten in one build, and runs each of the drawn benchmarks once. For this, the
 benches are built without optimization and on Criterion. Functions in which a panic does not compile are skipped. In code for other systems and for
@@ -55,12 +55,14 @@ from rust_functions import Function
 # Functions are drawn if a slowdown by at most this factor is foretold to be found.
 LARGEST_SLOWDOWN = 3.0
 # About how many nanoseconds lie between two runs of the loop, and about how many a turn takes. A sample takes about 500,000.
-PERIOD, TURN = 10_000, 2.3
+PERIOD, TURN = 25_000, 0.5
 # About how many instructions a call needs to find out that the loop does not run.
 INSTRUCTIONS_OF_CALL = 5
-# The change of the benchmark with which the cost of a turn is measured, as a multiple of the foretold one. The number of attempts, and the largest
-# factor by which turns change from one to the next.
-CALIBRATION, ATTEMPTS, LARGEST_FACTOR = 5, 2, 10
+# The change of the benchmark with which the cost of a turn is measured, as a multiple of the foretold one. Measuring goes on until it is certain that
+# the change is above the second number times this change. The third is the largest half of an interval, as a share of the change.
+CALIBRATION, CERTAIN, PRECISION = 5, 0.8, 0.3
+# The number of attempts, and the largest factor by which the number of turns increases from one to the next.
+ATTEMPTS, LARGEST_FACTOR = 2, 10
 # A single turn may take at most this share of half of the foretold change. Half of it may be exceeded by rounding by at most this factor.
 LARGEST_TURN, LARGEST_EXCESS = 0.6, 1.1
 PANICS_IN_BUILD = 10
@@ -319,13 +321,13 @@ def check_panics(prepared, quota, ends, known, record):
         quota -= count_panics(known) - before
 
 
-def compare(options, subject, case, every, turns):
-    """Gives the loop of a function so many turns in one of `every` calls, and compares. Returns what the comparison found."""
+def compare(options, subject, case, every, turns, *more):
+    """Gives the loop of a function so many turns in one of `every` calls, and compares, with `more` flags. Returns what the comparison found."""
     path = subject.top / case.function.file
     text, begin = path.read_text(), case.function.body + 1
     path.write_text(text[:begin] + COUNTED_LOOP % (every - 1, turns) + text[begin + len(IDLE_LOOP) :])
     began = time.monotonic()
-    messages, said, _ = compared(options.tool, subject, case, "--instructions", "never", *options.words)
+    messages, said, _ = compared(options.tool, subject, case, "--instructions", "never", *options.words, *more)
     took = time.monotonic() - began
     subject.restore()
     if "benchmark-compared" not in messages:
@@ -343,16 +345,17 @@ def compare(options, subject, case, every, turns):
 
 
 def calibrate(options, subject, case, every):
-    """Returns by how much a turn changes the benchmark, or None if the loop does not slow it; and the comparisons that this took."""
+    """Returns by how much a turn changes the benchmark, or None if this is not known precisely; and the comparisons that this took."""
     wanted = CALIBRATION * case.size
     turns = wanted * case.nanoseconds * every / (case.calls * TURN)
     trials = []
     while True:
         turns = min(max(1, round(turns)), MOST_TURNS)
-        trials.append(compare(options, subject, case, every, turns))
-        change = trials[-1]["change"] or 0.0
-        if wanted / 2 <= change <= 2 * wanted or len(trials) == ATTEMPTS:
-            return (change / turns if change >= case.size else None), trials
+        trials.append(compare(options, subject, case, every, turns, "--noise-threshold", f"{100 * CERTAIN * wanted}%"))
+        change, (lower, upper) = trials[-1]["change"] or 0.0, trials[-1]["interval"]
+        is_precise = None not in (lower, upper) and upper - lower <= 2 * PRECISION * change
+        if is_precise and change >= case.size or len(trials) == ATTEMPTS:
+            return (change / turns if is_precise and change > 0 else None), trials
         turns *= wanted / max(change, wanted / LARGEST_FACTOR)
 
 
@@ -372,7 +375,7 @@ def plant_slowdowns(options, subject, case):
     turn, trials = calibrate(options, subject, case, every)
     found = {"every": every, "calibration": trials}
     if turn is None:
-        return found | {"outcome": "not slowed"}
+        return found | {"outcome": "not slowed" if (trials[-1]["change"] or 0.0) < case.size else "imprecise"}
     if turn > LARGEST_TURN * case.size / 2:
         return found | {"outcome": "too coarse"}
     half = round(case.size / 2 / turn)
