@@ -35,7 +35,7 @@ import tempfile
 import time
 
 from planted_code import git, told
-from rust_functions import Function, functions_of
+from rust_functions import Function, functions_of, with_statements
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "arena"))
@@ -86,7 +86,11 @@ class Subject:
         self.place = place
         self.top = place / "crates" / self.name
         self.unpack()
-        self.functions = [one for file in sorted((self.top / "src").rglob("*.rs")) for one in functions_of(file, self.top)]
+        self.functions = self.scan()
+
+    def scan(self):
+        """Returns the functions of the sources as they are now."""
+        return [one for file in sorted((self.top / "src").rglob("*.rs")) for one in functions_of(file, self.top)]
 
     def flags(self):
         return ["--features", self.features] if self.features else []
@@ -107,10 +111,12 @@ class Subject:
         git(self.top, "add", "--all")
         git(self.top, "commit", "--quiet", "-m", "As published")
 
-    def plant(self, function, turns):
-        path = self.top / function.file
-        text = path.read_text()
-        path.write_text(text[: function.body + 1] + LOOP % turns + text[function.body + 1 :])
+    def plant(self, statements):
+        """Writes a statement to the beginning of each of these functions."""
+        for file in {function.file for function in statements}:
+            here = {function: statement for function, statement in statements.items() if function.file == file}
+            path = self.top / file
+            path.write_text(with_statements(path.read_text(), here))
 
     def restore(self):
         git(self.top, "checkout", "--quiet", ".")
@@ -166,7 +172,7 @@ class Subject:
 
     def tried(self, case):
         """Returns how many instructions a turn of the loop adds to an iteration, and the symbols that run the loop, those that run it most first."""
-        self.plant(case.function, TRIAL_TURNS)
+        self.plant({case.function: LOOP % TRIAL_TURNS})
         built = self.built(case.target)
         self.restore()
         counted = profile(built[case.target], case.id, self.top) if built else {}
@@ -282,9 +288,10 @@ def is_symbol_of(symbol, function):
     return parts[-1:] == [function.name] and (not function.owners or not words.isdisjoint(function.owners))
 
 
-def compared(tool, subject, case):
-    """Compares the work tree with the commit. Returns the messages, the other output, and the seconds that the tool needed after the verdict."""
-    words = [tool, "perfcheck", "--against", "HEAD", *subject.flags(), "--bench", case.target, "--exact", case.id, "--message-format", "json"]
+def compared(tool, subject, case, *more):
+    """Compares the work tree with the commit, with `more` flags. Returns the messages, the other output, and the seconds that the tool needed after
+    the verdict."""
+    words = [tool, "perfcheck", "--against", "HEAD", *subject.flags(), "--bench", case.target, "--exact", case.id, "--message-format", "json", *more]
     messages, said, took = told(words, subject.top, subject.place, "Counting")
     return {one["reason"]: one for one in messages}, said, took
 
@@ -318,7 +325,7 @@ def slowed(tool, subject, case):
     turns = max(1, round(SHARE * case.instructions / turn))
     for attempt in range(1, ATTEMPTS + 1):
         turns = min(turns, MOST_TURNS)
-        subject.plant(case.function, turns)
+        subject.plant({case.function: LOOP % turns})
         messages, said, counting = compared(tool, subject, case)
         subject.restore()
         if "benchmark-compared" not in messages:

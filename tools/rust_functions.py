@@ -67,6 +67,13 @@ def functions_of(path, top):
     return found
 
 
+def with_statements(text, statements):
+    """Returns the text of a file with a statement at the beginning of each of these functions of the file."""
+    for function in sorted(statements, key=lambda one: one.body, reverse=True):
+        text = text[: function.body + 1] + statements[function] + text[function.body + 1 :]
+    return text
+
+
 def code_of(text):
     """Returns the text with each letter of a string or character replaced by NUL, and each letter of a comment by a blank. Line breaks stay."""
     kept, place = [], 0
