@@ -49,6 +49,22 @@ ARGUMENTS = {
     "as-is": ["--bench", "criterion", "--harness", "as-is"],
     "divan": ["--bench", "divan"],
 }
+# For each harness, the dependency of a package with benches on it.
+DEPENDENCIES = {
+    "own": f'perfcheck = {{ path = "{HERE.parent / "harness"}" }}',
+    "criterion": 'criterion = "0.8"',
+    "divan": 'divan = "0.1"',
+    "tango": 'tango-bench = "0.9"',
+}
+# For each harness, the source of a bench target. `CALLS` stands for the code of its benchmarks.
+BENCHES = {
+    "own": "use perfcheck::{Suite, black_box};\n\nfn all(suite: &mut Suite) {\nCALLS}\n\nperfcheck::main!(all);\n",
+    "criterion": "use criterion::{Criterion, criterion_group, criterion_main};\nuse std::hint::black_box;\n\n"
+    "fn all(criterion: &mut Criterion) {\nCALLS}\n\ncriterion_group!(benches, all);\ncriterion_main!(benches);\n",
+    "divan": "use std::hint::black_box;\n\nfn main() {\n    divan::main();\n}\n\nCALLS",
+    "tango": "use std::hint::black_box;\nuse tango_bench::{IntoBenchmarks, benchmark_fn, tango_benchmarks};\n\n"
+    "fn all() -> impl IntoBenchmarks {\n    [\nCALLS    ]\n}\n\ntango_benchmarks!(all());\n",
+}
 # About how many nanoseconds one call of each workload takes.
 WORKLOADS = {"mix": 60, "text": 3_000, "tree": 6_000, "sort": 15_000, "parse": 50_000}
 # Minimum units of work per call. Units are whole, so with fewer of them a workload could not do 1 % more.
@@ -84,6 +100,25 @@ def library(work, rng=None):
     return "\n".join([HEAD, "use std::hint::black_box;\n", *functions])
 
 
+def package(calls):
+    """Returns the files of a package without its library. It has a bench target for each harness of `calls`, which gives the code of its benchmarks."""
+    targets = "".join(f'[[bench]]\nname = "{harness}"\nharness = false\n\n' for harness in calls)
+    dependencies = "".join(f"{DEPENDENCIES[harness]}\n" for harness in calls)
+    return {
+        "Cargo.toml": '[workspace]\n\n[package]\nname = "workloads"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
+        f"{targets}[dev-dependencies]\n{dependencies}",
+        ".gitignore": "/target\n",
+    } | {f"benches/{harness}.rs": BENCHES[harness].replace("CALLS", body) for harness, body in calls.items()}
+
+
+def commit_package(top, files):
+    """Writes a package, locks its dependencies, and makes a repository of it."""
+    write(top, files)
+    subprocess.run(["cargo", "generate-lockfile", "--quiet"], cwd=top, check=True)
+    git(top, "init", "--quiet")
+    commit(top, "Five workloads", {})
+
+
 def make(top):
     calls = {
         "own": "    suite.bench(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40))));\n",
@@ -91,24 +126,8 @@ def make(top):
         "divan": "#[divan::bench]\nfn NAME() -> u64 {\n    workloads::NAME(black_box(40))\n}\n\n",
         "tango": "        benchmark_fn(\"NAME\", |b| b.iter(|| workloads::NAME(black_box(40)))),\n",
     }
-    body = {style: "".join(call.replace("NAME", name) for name in WORKLOADS) for style, call in calls.items()}
-    targets = "".join(f'[[bench]]\nname = "{style}"\nharness = false\n\n' for style in calls)
-    files = {
-        "Cargo.toml": '[workspace]\n\n[package]\nname = "workloads"\nversion = "0.0.0"\nedition = "2024"\npublish = false\n\n[lib]\nbench = false\n\n'
-        f'{targets}[dev-dependencies]\ncriterion = "0.8"\ndivan = "0.1"\ntango-bench = "0.9"\nperfcheck = {{ path = "{HERE.parent / "harness"}" }}\n',
-        "src/lib.rs": library("same"),
-        "benches/own.rs": "use perfcheck::{Suite, black_box};\n\n" f"fn all(suite: &mut Suite) {{\n{body['own']}}}\n\nperfcheck::main!(all);\n",
-        "benches/criterion.rs": "use criterion::{Criterion, criterion_group, criterion_main};\nuse std::hint::black_box;\n\n"
-        f"fn all(criterion: &mut Criterion) {{\n{body['criterion']}}}\n\ncriterion_group!(benches, all);\ncriterion_main!(benches);\n",
-        "benches/divan.rs": f"use std::hint::black_box;\n\nfn main() {{\n    divan::main();\n}}\n\n{body['divan']}",
-        "benches/tango.rs": "use std::hint::black_box;\nuse tango_bench::{IntoBenchmarks, benchmark_fn, tango_benchmarks};\n\n"
-        f"fn all() -> impl IntoBenchmarks {{\n    [\n{body['tango']}    ]\n}}\n\ntango_benchmarks!(all());\n",
-        ".gitignore": "/target\n",
-    }
-    write(top, files)
-    subprocess.run(["cargo", "generate-lockfile", "--quiet"], cwd=top, check=True)
-    git(top, "init", "--quiet")
-    commit(top, "Five workloads", {})
+    calls = {harness: "".join(call.replace("NAME", name) for name in WORKLOADS) for harness, call in calls.items()}
+    commit_package(top, package(calls) | {"src/lib.rs": library("same")})
 
 
 def compare(tool, top, scratch, harness, workload):
