@@ -31,7 +31,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, Environment, Metric, ProcessRecord, Round, Sample, Side,
+    Benchmark, BenchmarkKey, BySide, Environment, Metric, Nanos, ProcessRecord, Round, Sample, Side,
 };
 use perfcheck_bench::measure::{
     BenchmarkCost, CampaignEnd, DiscoveredBenches, Filter, HarnessKind, PairedTarget,
@@ -203,6 +203,7 @@ struct MeasurementRules<'r> {
 struct MeasuredGroups {
     rounds: BTreeMap<BenchmarkKey, Vec<Round>>,
     metrics: BTreeMap<BenchmarkKey, Metric>,
+    start_ups: BTreeMap<BenchmarkKey, Nanos>,
     thresholds: BTreeMap<BenchmarkKey, f64>,
     costs: Vec<BenchmarkCost>,
     plan: Plan,
@@ -335,9 +336,11 @@ impl RankCall<'_> {
         let budget = &mut self.request.effort.time_budget;
         *budget = budget.map(|budget| budget.saturating_sub(spent));
         let metrics = std::mem::take(&mut recorded.metrics);
+        let start_ups = std::mem::take(&mut recorded.start_ups);
         Ok(MeasuredGroups {
             rounds: recorded.rounds(),
             metrics,
+            start_ups,
             thresholds,
             costs: result.costs,
             plan,
@@ -466,10 +469,13 @@ fn report_group(
         let by_rank = rank(a).cmp(&rank(b));
         by_rank.then(estimate(a).total_cmp(&estimate(b)))
     });
+    let start_ups = group.rivals();
+    let start_ups = start_ups.filter_map(|(_, rival)| found.start_ups.get(rival.key()));
     RankedGroup {
         name: group.name.clone(),
         reference: reference.key().clone(),
         replaced,
+        start_up_ns: start_ups.min().copied().map(Nanos::as_f64),
         rows,
     }
 }

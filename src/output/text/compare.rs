@@ -9,7 +9,7 @@ use super::status::write_warning_within;
 use crate::output::layout::{Cell, Column, Section, SectionRow, Table, TableFormat};
 use crate::output::messages::{
     GroupComparison, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind, PivotTable,
-    RankFindings, RankedRow, write_message, write_messages,
+    RankFindings, RankedGroup, RankedRow, write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, ValueForm, wrap_prose};
@@ -18,7 +18,7 @@ use crate::output::words::{analysis, remarks, sentences};
 use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::compare::{Contender, Estimate, Rank, Standing};
-use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, is_large_start_up};
 use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic, Verdict};
 
 /// Writes the benchmarks of one run that are compared with each other. `format` applies to output for people, whose lines have at most `columns`
@@ -408,6 +408,7 @@ fn describe_ranking(found: &RankFindings) -> Vec<String> {
             ));
         }
     }
+    lines.extend(found.groups.iter().filter_map(describe_group_start_up));
     if rows().any(|row| row.layouts == Some(0)) {
         lines.push(
             "The code layout was not varied, so differences of a few percent may come from the places of functions in memory.".to_owned(),
@@ -422,6 +423,19 @@ fn describe_ranking(found: &RankFindings) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Says how much of the time of the fastest program is the start of its process. Returns `None` if that is little or unknown.
+fn describe_group_start_up(group: &RankedGroup) -> Option<String> {
+    let fastest = group.rows.first()?;
+    let (empty_ns, time_ns) = group.start_up_ns.zip(fastest.value_ns)?;
+    is_large_start_up(empty_ns, time_ns).then(|| {
+        format!(
+            "`{}`: {}. It is not subtracted.",
+            fastest.key.id,
+            remarks::describe_start_up(empty_ns, time_ns)
+        )
+    })
 }
 
 /// Writes a pivot table. `format` applies to output for people, whose lines have at most `columns` columns. JSON output has a message for each row
