@@ -11,14 +11,14 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::delivery::files::write_result;
+use crate::delivery::files::{page_file, workspace_name, write_result};
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
 use crate::naming::{Dimension, full_name, list_keys, unambiguous_word};
 use crate::options::{CommonOptions, PairedOptions};
 use crate::output::{
     MessageFormat, RankFindings, RankedGroup, RankedRow, TableFormat, counted, describe_run_remark,
-    write_ranking,
+    write_ranking, write_ranking_page,
 };
 use crate::pipeline::paired::{PairedMeasurement, RecordedRounds};
 use crate::pipeline::prepare::{TargetName, nothing_found_error, timeout};
@@ -57,6 +57,8 @@ Examples:
   cargo perfcheck rank parse --by 2 --against serde
                                                the same, each beside `parse/serde/...`
   cargo perfcheck rank --program 'tool --fast in.txt' --program 'tool in.txt'
+  cargo perfcheck rank parse --report html=ranks.html
+                                               also write a page with the table and a plot of each group
 
 Exit status: 0 whatever the ranks, 2 usage error, 3 build failed, 4 a benchmark failed, 130 interrupted.";
 
@@ -92,8 +94,8 @@ pub fn rank(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.reports.refuse(
-        |kind| matches!(kind, RequestedReportKind::Table(_)),
-        "a ranking has no verdicts\n  help: text, csv and markdown-table write its table",
+        |kind| matches!(kind, RequestedReportKind::Table(_) | RequestedReportKind::Page),
+        "a ranking has no verdicts\n  help: text, csv and markdown-table write its table, html writes a page",
     )?;
     options.reports.check(common.output.format)?;
     let paired = &options.paired;
@@ -151,12 +153,35 @@ pub fn rank(
         ExitCode::Clean
     };
     findings.exit_code = exit_code.number();
-    write(options, &findings, common, world)?;
+    // Write the pages even if a table could not be written.
+    let written = write_tables(options, &findings, common, world);
+    let workspace = workspace_name(&context);
+    written.and(write_pages(options, &findings, &workspace, world))?;
     Ok(exit_code)
 }
 
-/// Writes the rankings to stdout, unless a report replaces them there, and to each requested file.
-fn write(
+/// Writes the page about the rankings to each requested place.
+fn write_pages(
+    options: &RankOptions,
+    findings: &RankFindings,
+    workspace: &str,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let mut result = Ok(());
+    for place in options.reports.pages() {
+        let file = place.map(page_file).transpose().map_err(AppError::from);
+        let written = file.and_then(|file| {
+            write_result(file.as_deref(), world, |writer| {
+                write_ranking_page(writer, findings, workspace)
+            })
+        });
+        result = result.and(written);
+    }
+    result
+}
+
+/// Writes the rankings to stdout, unless a report replaces them there, and as tables to each requested file.
+fn write_tables(
     options: &RankOptions,
     findings: &RankFindings,
     common: &CommonOptions,

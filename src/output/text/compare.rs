@@ -292,7 +292,7 @@ fn ranking_table(found: &RankFindings, format: TableFormat, columns: usize) -> T
         let changes: Vec<(Estimate, f64)> = drawn.collect();
         all.extend(bar_column(&changes, columns, |scale| {
             cells(&|row| match (row.change, row.noise_threshold) {
-                (Some(change), Some(noise)) => scale.cell(&change, noise, color(row)),
+                (Some(change), Some(noise)) => scale.cell(&change, noise, choose_color(row)),
                 _ => Cell::default(),
             })
         }));
@@ -342,9 +342,10 @@ fn difference_cell(row: &RankedRow) -> Cell {
     }
 }
 
-/// Returns the verdict whose color a benchmark has. The reference and the benchmarks that are as fast need no attention.
-fn color(row: &RankedRow) -> Verdict {
+/// Returns the verdict whose color a benchmark has. A reference that is not the fastest and the benchmarks that are as fast need no attention.
+pub(crate) fn choose_color(row: &RankedRow) -> Verdict {
     match row.standing {
+        Standing::Reference if row.rank == Some(1) => Verdict::Improved,
         Standing::Reference | Standing::AsFast => Verdict::Unchanged,
         Standing::Faster => Verdict::Improved,
         Standing::Open => Verdict::Inconclusive,
@@ -357,7 +358,11 @@ fn standing_cell(row: &RankedRow, format: TableFormat) -> Cell {
     if format == TableFormat::Csv {
         return Cell::from(row.standing.word());
     }
-    let is_reference = row.standing == Standing::Reference;
+    Cell::colored_by_verdict(choose_color(row), describe_standing(row))
+}
+
+/// Says how a benchmark compares with the reference of its group.
+pub(crate) fn describe_standing(row: &RankedRow) -> String {
     let words = match row.standing {
         Standing::Reference if row.rank == Some(1) => "fastest",
         Standing::Reference => "reference",
@@ -372,16 +377,11 @@ fn standing_cell(row: &RankedRow, format: TableFormat) -> Cell {
         (Standing::Faster, Some(Side::Base)) => " (no slow path)",
         _ => "",
     };
-    let verdict = if is_reference && row.rank == Some(1) {
-        Verdict::Improved
-    } else {
-        color(row)
-    };
-    Cell::colored_by_verdict(verdict, format!("{words}{path}"))
+    format!("{words}{path}")
 }
 
 /// Returns the sentences that say how benchmarks were ranked, and how far the ranks can be trusted.
-fn describe_ranking(found: &RankFindings) -> Vec<String> {
+pub(crate) fn describe_ranking(found: &RankFindings) -> Vec<String> {
     let rows = || found.groups.iter().flat_map(|group| &group.rows);
     let thresholds = rows().filter_map(|row| row.noise_threshold);
     let threshold = thresholds.fold(0.0, f64::max);
