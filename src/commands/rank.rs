@@ -11,14 +11,14 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::delivery::files::write_result;
+use crate::delivery::files::{page_file, workspace_name, write_result};
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
 use crate::naming::{Dimension, full_name, list_keys, unambiguous_word};
 use crate::options::{CommonOptions, PairedOptions};
 use crate::output::{
     MessageFormat, RankFindings, RankedGroup, RankedRow, TableFormat, counted, describe_run_remark,
-    write_ranking,
+    write_ranking, write_ranking_page,
 };
 use crate::pipeline::paired::{PairedMeasurement, RecordedRounds};
 use crate::pipeline::prepare::{TargetName, nothing_found_error, timeout};
@@ -31,7 +31,7 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, Environment, Metric, ProcessRecord, Round, Sample, Side,
+    Benchmark, BenchmarkKey, BySide, Environment, Metric, Nanos, ProcessRecord, Round, Sample, Side,
 };
 use perfcheck_bench::measure::{
     BenchmarkCost, CampaignEnd, DiscoveredBenches, Filter, HarnessKind, PairedTarget,
@@ -57,6 +57,8 @@ Examples:
   cargo perfcheck rank parse --by 2 --against serde
                                                the same, each beside `parse/serde/...`
   cargo perfcheck rank --program 'tool --fast in.txt' --program 'tool in.txt'
+  cargo perfcheck rank parse --report html=ranks.html
+                                               also write a page with the table and a plot of each group
 
 Exit status: 0 whatever the ranks, 2 usage error, 3 build failed, 4 a benchmark failed, 130 interrupted.";
 
@@ -92,8 +94,8 @@ pub fn rank(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.reports.refuse(
-        |kind| matches!(kind, RequestedReportKind::Table(_)),
-        "a ranking has no verdicts\n  help: text, csv and markdown-table write its table",
+        |kind| matches!(kind, RequestedReportKind::Table(_) | RequestedReportKind::Page),
+        "a ranking has no verdicts\n  help: text, csv and markdown-table write its table, html writes a page",
     )?;
     options.reports.check(common.output.format)?;
     let paired = &options.paired;
@@ -151,12 +153,35 @@ pub fn rank(
         ExitCode::Clean
     };
     findings.exit_code = exit_code.number();
-    write(options, &findings, common, world)?;
+    // Write the pages even if a table could not be written.
+    let written = write_tables(options, &findings, common, world);
+    let workspace = workspace_name(&context);
+    written.and(write_pages(options, &findings, &workspace, world))?;
     Ok(exit_code)
 }
 
-/// Writes the rankings to stdout, unless a report replaces them there, and to each requested file.
-fn write(
+/// Writes the page about the rankings to each requested place.
+fn write_pages(
+    options: &RankOptions,
+    findings: &RankFindings,
+    workspace: &str,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let mut result = Ok(());
+    for place in options.reports.pages() {
+        let file = place.map(page_file).transpose().map_err(AppError::from);
+        let written = file.and_then(|file| {
+            write_result(file.as_deref(), world, |writer| {
+                write_ranking_page(writer, findings, workspace)
+            })
+        });
+        result = result.and(written);
+    }
+    result
+}
+
+/// Writes the rankings to stdout, unless a report replaces them there, and as tables to each requested file.
+fn write_tables(
     options: &RankOptions,
     findings: &RankFindings,
     common: &CommonOptions,
@@ -203,6 +228,7 @@ struct MeasurementRules<'r> {
 struct MeasuredGroups {
     rounds: BTreeMap<BenchmarkKey, Vec<Round>>,
     metrics: BTreeMap<BenchmarkKey, Metric>,
+    start_ups: BTreeMap<BenchmarkKey, Nanos>,
     thresholds: BTreeMap<BenchmarkKey, f64>,
     costs: Vec<BenchmarkCost>,
     plan: Plan,
@@ -335,9 +361,11 @@ impl RankCall<'_> {
         let budget = &mut self.request.effort.time_budget;
         *budget = budget.map(|budget| budget.saturating_sub(spent));
         let metrics = std::mem::take(&mut recorded.metrics);
+        let start_ups = std::mem::take(&mut recorded.start_ups);
         Ok(MeasuredGroups {
             rounds: recorded.rounds(),
             metrics,
+            start_ups,
             thresholds,
             costs: result.costs,
             plan,
@@ -466,10 +494,13 @@ fn report_group(
         let by_rank = rank(a).cmp(&rank(b));
         by_rank.then(estimate(a).total_cmp(&estimate(b)))
     });
+    let start_ups = group.rivals();
+    let start_ups = start_ups.filter_map(|(_, rival)| found.start_ups.get(rival.key()));
     RankedGroup {
         name: group.name.clone(),
         reference: reference.key().clone(),
         replaced,
+        start_up_ns: start_ups.min().copied().map(Nanos::as_f64),
         rows,
     }
 }

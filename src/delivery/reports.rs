@@ -32,9 +32,9 @@ pub struct ReportOptions {
     /// Write a report to FILE; without FILE, print it instead of the table
     ///
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
-    /// gitlab (code quality), gitlab-metrics, junit, html (a page; FILE may be a directory). Only with `compare` and `rank`: text, csv and
-    /// markdown-table write the table in that form. Only with `compare`: svg draws the two groups of each row. On GitHub Actions, a run writes annotations and the job summary without
-    /// this flag.
+    /// gitlab (code quality), gitlab-metrics, junit, html (a page, also of a ranking; FILE may be a directory). Only with `compare` and `rank`: text,
+    /// csv and markdown-table write the table in that form. Only with `compare`: svg draws the two groups of each row. On GitHub Actions, a run
+    /// writes annotations and the job summary without this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,
     /// Use this key to distinguish reports of several jobs on one commit [default: the name of the CI job, or `benchmarks`]
@@ -224,6 +224,13 @@ impl ReportOptions {
             RequestedReportKind::Table(form) => Some((form, wanted.file.as_deref())),
             _ => None,
         })
+    }
+
+    /// Lists the files of the requested pages; `None` is stdout.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = Option<&Path>> {
+        let wanted = self.wanted.iter();
+        let pages = wanted.filter(|wanted| wanted.kind == RequestedReportKind::Page);
+        pages.map(|wanted| wanted.file.as_deref())
     }
 
     /// Reports whether a report replaces the table on stdout.

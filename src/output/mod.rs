@@ -43,7 +43,7 @@ pub use messages::{
 };
 pub use page::{
     Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
-    write_run_index,
+    write_ranking_page, write_run_index,
 };
 pub use terminal::{Charset, CharsetWriter, strip_colors};
 pub use text::{

@@ -1,10 +1,13 @@
 //! Linear scales, which convert a value into its position between the two ends of a range. Bars, curves, axes and sparklines use them.
 
-use perfcheck_analysis::compare::Interval;
+use perfcheck_analysis::compare::{Estimate, Interval};
 
 /// Minimum distance between the ends of a scale that [`Scale::covering`] creates, as a share of the largest absolute value. A shorter scale would
 /// make noise look like large changes.
 const LEAST_SPAN: f64 = 0.05;
+
+/// Minimum share of the rows whose whole interval must fit on the scale. If all had to fit, one wide interval would make all other bars unreadable.
+const SHARE: f64 = 0.6;
 
 /// A linear scale between a low and a high value.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +48,24 @@ impl Scale {
         })
     }
 
+    /// Creates a scale that is symmetric around zero, on which most of `changes` fit. Each change comes with its noise threshold.
+    pub(super) fn around_zero(changes: &[(Estimate, f64)]) -> Self {
+        let mut reaches: Vec<f64> = changes
+            .iter()
+            .map(|(change, noise)| {
+                let bounds = [change.lower, change.upper, change.estimate];
+                let finite = bounds.into_iter().filter(|bound| bound.is_finite());
+                // The scale must show the whole noise band.
+                finite.fold(2.0 * noise, |reach, bound| reach.max(bound.abs()))
+            })
+            .collect();
+        reaches.sort_by(f64::total_cmp);
+        let last = (SHARE * reaches.len() as f64).ceil() as usize;
+        let reach = reaches.get(last.saturating_sub(1)).copied();
+        let limit = round_up(reach.unwrap_or(0.1));
+        Self::new(-limit, limit)
+    }
+
     /// Widens the scale around its middle, so that its ends are at least `least` apart.
     pub(super) fn widened_to(self, least: f64) -> Self {
         let missing = (least - (self.high - self.low)).max(0.0) / 2.0;
@@ -75,6 +96,14 @@ impl Scale {
     pub(super) fn value_at(self, part: f64) -> f64 {
         self.middle + (part - 0.5) * (self.high - self.low)
     }
+}
+
+/// Rounds a fraction up to the next of 1, 2, 5, 10, 20, ... %.
+fn round_up(fraction: f64) -> f64 {
+    let percent = fraction * 100.0;
+    let steps = (0..12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
+    let mut found = steps.filter(|step| *step >= percent * (1.0 - 1e-9));
+    found.next().unwrap_or(100.0) / 100.0
 }
 
 #[cfg(test)]

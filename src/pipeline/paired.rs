@@ -18,8 +18,8 @@ use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, check_settled};
 use perfcheck_analysis::findings::{RoundsCost, RunNote};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, EstimateKind, Event, GitState,
-    Metric, NewRun, NullObserver, Observer, PastCommit, ProcessHead, ProcessOutcome, ProcessRecord,
-    Purpose, Round, RunId, Sample, Shard, Side, WarmUpGoal,
+    Metric, Nanos, NewRun, NullObserver, Observer, PastCommit, ProcessHead, ProcessOutcome,
+    ProcessRecord, Purpose, Round, RunId, Sample, Shard, Side, WarmUpGoal,
 };
 use perfcheck_bench::child::ProcessContext;
 use perfcheck_bench::measure::{
@@ -404,18 +404,26 @@ pub(crate) struct RecordedRounds {
     sides: BTreeMap<BenchmarkKey, BySide<BTreeMap<u32, RecordedSide>>>,
     /// The metric that the samples measure.
     pub(crate) metrics: BTreeMap<BenchmarkKey, Metric>,
+    /// The shortest time of a program that does nothing, for each benchmark that is a program.
+    pub(crate) start_ups: BTreeMap<BenchmarkKey, Nanos>,
     pub(crate) failed: Vec<BenchmarkKey>,
 }
 
 impl RecordedRounds {
     /// Records a process of one side.
     pub(crate) fn record(&mut self, side: Side, process: &ProcessRecord) {
+        let usage = process.head.conduct.and_then(|usage| usage.run);
+        let start_up = usage.and_then(|usage| usage.start_up);
         for in_process in &process.benchmarks {
             let key = in_process.benchmark.key.clone();
             match &in_process.outcome {
                 ProcessOutcome::Measured(series) => {
                     let metric = in_process.benchmark.metric.clone();
                     self.metrics.insert(key.clone(), metric);
+                    if let Some(time) = start_up {
+                        let shortest = self.start_ups.entry(key.clone()).or_insert(time);
+                        *shortest = time.min(*shortest);
+                    }
                     let recorded = RecordedSide {
                         samples: series.comparable_samples(),
                         led: in_process.extras.led.clone(),

@@ -1,6 +1,7 @@
 //! `rank`: benchmarks of one build are ordered by their speed, equal ones share a rank, and whatever cannot be ranked is refused.
 
 use serde_json::{Value, json};
+use std::fs;
 
 use crate::against::project::Project;
 use crate::commands::scripted::CLOCK;
@@ -225,16 +226,66 @@ fn programs_of_one_binary_are_ranked() {
          std::thread::sleep(std::time::Duration::from_millis(time.unwrap_or(0)));\n}\n",
     );
     project.commit();
-    let words = ["rank", "--program", "planted 30", "--program", "planted 3"];
-    let finished = project.measure(&words).run().expect_code(0);
+    let quick = "planted 0 <b>";
+    let programs = ["rank", "--program", "planted 30", "--program", quick];
+    let finished = project.measure(&programs).run().expect_code(0);
     assert_eq!(
         ranks(&finished),
         [
-            json!(["planted 3", 1, "reference"]),
+            json!([quick, 1, "reference"]),
             json!(["planted 30", 2, "slower"])
         ],
         "{finished}"
     );
+    let start_up = &finish(&finished)["groups"][0]["start_up_ns"];
+    assert!(start_up.as_f64() > Some(0.0), "{finished}");
+    let page = machine.home().join("ranks.html");
+    let html = format!("html={}", page.display());
+    let finished = project
+        .perfcheck(&programs)
+        .args(["--against", "planted 30", "--offline", "--as-built"])
+        .args(["--report", &html])
+        .run()
+        .expect_code(0);
+    let page = fs::read_to_string(page).expect("a page");
+    // Both show the sentence, and the page escapes the name in it.
+    for (text, id) in [(&finished.stdout, quick), (&page, "planted 0 &lt;b&gt;")] {
+        let named = text.lines().find(|line| line.contains("empty program"));
+        let said = named.unwrap_or_else(|| panic!("no start-up in {text}"));
+        assert!(said.contains(&format!("`{id}`: of ")), "{said}");
+        assert!(said.contains("It is not subtracted."), "{said}");
+    }
+    assert!(!page.contains("<b>"), "{page}");
+}
+
+#[test]
+fn a_page_has_the_table_and_a_plot_of_the_intervals() {
+    let machine = Machine::new();
+    let script = "arithmetic=100;memory=100;text=150";
+    let html = format!("html={}/", machine.home().join("public").display());
+    let finished = rank_steady(&machine, script, &["--report", &html]).run();
+    let finished = finished.expect_code(0);
+    assert!(finished.stdout.contains("about as fast"), "{finished}");
+    let page = machine.home().join("public").join("index.html");
+    let page = fs::read_to_string(page).expect("a page");
+    for id in ["arithmetic", "memory", "text"] {
+        let cell = format!("<th scope=\"row\">{id}</th>");
+        assert!(page.contains(&cell), "no {id} in {page}");
+    }
+    for text in [
+        "<td class=\"number\">+50.0 %</td>",
+        "<td class=\"regressed\">slower</td>",
+        "<td class=\"improved\">fastest</td>",
+        "<p>The chance that any two equally fast benchmarks are told apart is at most 1 %.</p>",
+    ] {
+        assert!(page.contains(text), "no {text} in {page}");
+    }
+    assert_eq!(page.matches("<circle").count(), 3, "a dot each: {page}");
+    // Nothing but the page goes to stdout if it has no file.
+    let finished = rank_steady(&machine, script, &["--report", "html"]).run();
+    let finished = finished.expect_code(0);
+    assert!(finished.stdout.starts_with("<!doctype html>"), "{finished}");
+    assert!(finished.stdout.ends_with("</html>\n"), "{finished}");
 }
 
 #[test]

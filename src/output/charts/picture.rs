@@ -1,5 +1,5 @@
-//! Two kinds of pictures. One shows a benchmark in one run. The other has split violins, where each row compares two benchmarks (such as writing and
-//! reading): one above a line and one below it.
+//! Three kinds of pictures. One shows a benchmark in one run. One has split violins, where each row compares two benchmarks (such as writing and
+//! reading): one above a line and one below it. The third is a forest plot, which is part of a table.
 
 use std::io::{self, Write};
 
@@ -248,6 +248,87 @@ fn describe_split(picture: &SplitPicture<'_>) -> String {
     });
     let note = picture.note.iter().map(|note| format!("{note}."));
     rows.chain(note).collect::<Vec<_>>().join(" ")
+}
+
+/// Width of a forest plot.
+const FOREST_WIDTH: f64 = 320.0;
+/// Distance of the axis from both edges of a forest plot, with room for the labels at its ends.
+const FOREST_MARGIN: f64 = 16.0;
+/// Height of a row.
+const FOREST_ROW: f64 = 26.0;
+/// Half the height of the stroke that marks a bound, and half the width of the arrow at the end of the axis.
+const FOREST_MARK: f64 = 5.0;
+/// If one interval reaches this many times farther than most others do, the axis ends before it. The others would be too short to be seen.
+const DWARFS: f64 = 10.0;
+
+/// Changes with their intervals on one axis. Each is a picture of its own, for a cell of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct ForestPlot {
+    axis: Axis,
+}
+
+impl ForestPlot {
+    /// Chooses an axis for `changes`, each of which comes with its noise threshold.
+    pub(crate) fn from_changes(changes: &[(Estimate, f64)]) -> Self {
+        let values = changes.iter().flat_map(|(change, noise)| {
+            let values = [change.lower, change.estimate, change.upper, -noise, *noise];
+            values.into_iter().filter(|value| value.is_finite())
+        });
+        let (low, high) = values.fold((0.0_f64, 0.0_f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let (_, usual) = Scale::around_zero(changes).ends();
+        let limit = if high.max(-low) > DWARFS * usual {
+            usual
+        } else {
+            f64::INFINITY
+        };
+        let (low, high) = (low.max(-limit), high.min(limit));
+        // Keep the outermost marks away from the ends of the axis, where an interval seems to go on.
+        let room = 0.04 * (high - low);
+        let scale = Scale::new(low - room, high + room);
+        let places = FOREST_MARGIN..FOREST_WIDTH - FOREST_MARGIN;
+        Self {
+            axis: Axis::new(Quantity::Change, scale, places),
+        }
+    }
+
+    /// Draws the ticks of the axis, in percent.
+    pub(crate) fn draw_axis(&self) -> String {
+        let mut svg = Svg::new(FOREST_WIDTH, "");
+        for (place, label) in self.axis.ticks() {
+            svg.text((place, 12.0), Anchor::Middle, "tick", &label);
+            svg.strokes("zero", 16.0, 4.0, &[place]);
+        }
+        svg.inline(20.0)
+    }
+
+    /// Draws a change: a band for noise, a line at zero, the interval and the estimate. An arrow stands for an estimate beyond the axis.
+    pub(crate) fn draw_change(&self, change: &Estimate, noise_threshold: f64) -> String {
+        let mut svg = Svg::new(FOREST_WIDTH, "");
+        let place = |value: f64| self.axis.place(value);
+        let noise = [-noise_threshold, noise_threshold].map(place);
+        svg.rectangle("noise", (noise[0], 0.0), (noise[1], FOREST_ROW));
+        svg.line("zero", [(place(0.0), 0.0), (place(0.0), FOREST_ROW)]);
+        let middle = FOREST_ROW / 2.0;
+        let bounds = [change.lower, change.upper];
+        svg.line("interval", bounds.map(|bound| (place(bound), middle)));
+        let (low, high) = self.axis.values();
+        let is_shown = |value: &f64| (low..=high).contains(value);
+        for bound in bounds.iter().filter(|bound| is_shown(bound)) {
+            let top = middle - FOREST_MARK;
+            svg.strokes("interval", top, 2.0 * FOREST_MARK, &[place(*bound)]);
+        }
+        let at = place(change.estimate);
+        if is_shown(&change.estimate) {
+            svg.dot((at, middle));
+        } else {
+            let back = at - 2.0 * FOREST_MARK.copysign(change.estimate);
+            let corners = [middle - FOREST_MARK, middle + FOREST_MARK].map(|y| (back, y));
+            svg.area("dots", corners.into_iter().chain([(at, middle)]));
+        }
+        svg.inline(FOREST_ROW)
+    }
 }
 
 const LEFT: f64 = 64.0;

@@ -117,6 +117,15 @@ impl Svg {
         ));
     }
 
+    /// Returns the picture as an element of an HTML page, which sets its colors. The text beside it must say the same.
+    pub(super) fn inline(&self, height: f64) -> String {
+        let Self { body, width, .. } = self;
+        format!(
+            r#"<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">
+{body}</svg>"#
+        )
+    }
+
     fn element(&mut self, element: impl Display) {
         let _ = writeln!(self.body, "{element}");
     }
@@ -162,6 +171,8 @@ pub(super) enum Quantity {
     Time,
     /// Counts.
     Count,
+    /// Relative changes, as fractions. The labels are percentages.
+    Change,
 }
 
 /// A linear axis, which converts values to positions in the picture.
@@ -207,11 +218,14 @@ impl Axis {
         let last = (upper / step).floor() as i64;
         (first..=last)
             .map(|index| index as f64 * step)
-            .map(|value| (self.place(value), format!("{:.decimals$}", value / scale)))
+            .map(|value| {
+                let label = format!("{:.decimals$}", value / scale);
+                (self.place(value), label.replace('-', "−"))
+            })
             .collect()
     }
 
-    /// Returns the unit of the labels: how many nanoseconds or counts it has, and its name.
+    /// Returns the unit of the labels: its size in nanoseconds, in counts or as a fraction, and its name.
     pub(super) fn unit(&self) -> (f64, &'static str) {
         let (lower, upper) = self.scale.ends();
         let largest = lower.abs().max(upper.abs());
@@ -229,6 +243,7 @@ impl Axis {
                 (1e3, "thousands"),
                 (1.0, ""),
             ],
+            Quantity::Change => &[(0.01, "%")],
         };
         let fitting = units.iter().find(|(scale, _)| largest >= *scale);
         fitting.or(units.last()).copied().unwrap_or((1.0, ""))
@@ -300,6 +315,18 @@ mod tests {
         let axis = Axis::new(Quantity::Time, Scale::new(10.0, 20.0), below..above);
         let places = [5.0, 10.0, 15.0, 99.0].map(|value| axis.place(value));
         assert_eq!(places, [200.0, 200.0, 150.0, 100.0]);
+    }
+
+    #[test]
+    fn changes_are_labeled_in_percent() {
+        let axis = Axis::new(Quantity::Change, Scale::new(-0.021, 0.041), 0.0..62.0);
+        let ticks = axis.ticks().into_iter();
+        let ticks: Vec<String> = ticks
+            .map(|(place, label)| format!("{label} at {place:.0}"))
+            .collect();
+        let expected = "−2 at 1, −1 at 11, 0 at 21, 1 at 31, 2 at 41, 3 at 51, 4 at 61";
+        assert_eq!(ticks.join(", "), expected);
+        assert_eq!(axis.unit(), (0.01, "%"));
     }
 
     #[test]

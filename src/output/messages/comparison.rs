@@ -610,6 +610,9 @@ pub struct RankedGroup {
     /// The reference of an earlier measurement, which a first look had found fastest. Another benchmark proved faster, so the group was measured
     /// again. Null if the group was measured once.
     pub replaced: Option<BenchmarkKey>,
+    /// Time of a program that does nothing, in nanoseconds, which the times of the group include. Null if the benchmarks are not programs, or if it
+    /// was not measured.
+    pub start_up_ns: Option<f64>,
     /// The benchmarks, the fastest first.
     #[serde(skip)]
     pub rows: Vec<RankedRow>,

@@ -65,32 +65,13 @@ enum Half {
     Heavy,
 }
 
-/// Minimum share of the rows whose whole interval must fit on the scale. If all had to fit, one wide interval would make all other bars unreadable.
-const SHARE: f64 = 0.6;
-
 impl ChangeBars {
-    fn new(limit: f64, width: usize) -> Self {
-        Self {
-            scale: Scale::new(-limit, limit),
-            width,
-        }
-    }
-
     /// Chooses a scale on which most of `changes` fit. Each change comes with its noise threshold.
     fn scaled_to(changes: &[(Estimate, f64)], width: usize) -> Self {
-        let mut reaches: Vec<f64> = changes
-            .iter()
-            .map(|(change, noise)| {
-                let bounds = [change.lower, change.upper, change.estimate];
-                let finite = bounds.into_iter().filter(|bound| bound.is_finite());
-                // The scale must show the whole noise band.
-                finite.fold(2.0 * noise, |reach, bound| reach.max(bound.abs()))
-            })
-            .collect();
-        reaches.sort_by(f64::total_cmp);
-        let last = (SHARE * reaches.len() as f64).ceil() as usize;
-        let reach = reaches.get(last.saturating_sub(1)).copied();
-        Self::new(round_up(reach.unwrap_or(0.1)), width | 1)
+        Self {
+            scale: Scale::around_zero(changes),
+            width: width | 1,
+        }
     }
 
     /// Returns the change at the right end of the scale. The change at the left end is its negative.
@@ -209,14 +190,6 @@ impl ChangeBars {
     }
 }
 
-/// Rounds a fraction up to the next of 1, 2, 5, 10, 20, ... %.
-fn round_up(fraction: f64) -> f64 {
-    let percent = fraction * 100.0;
-    let steps = (0..12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10_f64.powi(power)));
-    let mut found = steps.filter(|step| *step >= percent * (1.0 - 1e-9));
-    found.next().unwrap_or(100.0) / 100.0
-}
-
 /// The characters of the bars, from the lowest to the highest.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The character for a missing value.
@@ -273,6 +246,11 @@ mod tests {
         }
     }
 
+    fn bars(limit: f64, width: usize) -> ChangeBars {
+        let scale = Scale::new(-limit, limit);
+        ChangeBars { scale, width }
+    }
+
     fn drawn(scale: ChangeBars, change: &Estimate) -> String {
         let parts = scale.draw(change, 0.02);
         parts.into_iter().map(|(c, _)| c).collect()
@@ -280,7 +258,7 @@ mod tests {
 
     #[test]
     fn zero_the_noise_band_the_interval_and_the_estimate_have_their_places() {
-        let scale = ChangeBars::new(0.1, 21);
+        let scale = bars(0.1, 21);
         for (found, bar) in [
             (change(0.08, 0.05, 0.099), "        ··│··  ╺━━●━━"),
             (change(0.0, -0.01, 0.01), "        ·╶●╴·        "),
@@ -304,7 +282,7 @@ mod tests {
     fn every_bar_is_as_wide_as_its_heading() {
         for width in [11, 15, 21, 31] {
             for limit in [0.01, 0.2, 1.0, 50.0] {
-                let scale = ChangeBars::new(limit, width);
+                let scale = bars(limit, width);
                 assert_eq!(scale.heading().chars().count(), width, "{limit}");
                 for estimate in [-60.0, -0.2, 0.0, 0.013, 1.0, 70.0] {
                     let found = change(estimate, estimate - 0.1, estimate + 0.1);

@@ -9,7 +9,7 @@ use super::status::write_warning_within;
 use crate::output::layout::{Cell, Column, Section, SectionRow, Table, TableFormat};
 use crate::output::messages::{
     GroupComparison, GroupedCell, GroupedRow, JsonMessage, PivotCell, PivotKind, PivotTable,
-    RankFindings, RankedRow, write_message, write_messages,
+    RankFindings, RankedGroup, RankedRow, write_message, write_messages,
 };
 use crate::output::terminal::TextRole;
 use crate::output::view::{MessageFormat, ValueForm, wrap_prose};
@@ -18,7 +18,7 @@ use crate::output::words::{analysis, remarks, sentences};
 use crate::output::{terminal, units};
 use crate::sanitize;
 use perfcheck_analysis::compare::{Contender, Estimate, Rank, Standing};
-use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row};
+use perfcheck_analysis::findings::{ComparisonContext, Findings, Method, Row, is_large_start_up};
 use perfcheck_analysis::model::{Correction, Metric, Observations, Side, Statistic, Verdict};
 
 /// Writes the benchmarks of one run that are compared with each other. `format` applies to output for people, whose lines have at most `columns`
@@ -292,7 +292,7 @@ fn ranking_table(found: &RankFindings, format: TableFormat, columns: usize) -> T
         let changes: Vec<(Estimate, f64)> = drawn.collect();
         all.extend(bar_column(&changes, columns, |scale| {
             cells(&|row| match (row.change, row.noise_threshold) {
-                (Some(change), Some(noise)) => scale.cell(&change, noise, color(row)),
+                (Some(change), Some(noise)) => scale.cell(&change, noise, choose_color(row)),
                 _ => Cell::default(),
             })
         }));
@@ -342,9 +342,10 @@ fn difference_cell(row: &RankedRow) -> Cell {
     }
 }
 
-/// Returns the verdict whose color a benchmark has. The reference and the benchmarks that are as fast need no attention.
-fn color(row: &RankedRow) -> Verdict {
+/// Returns the verdict whose color a benchmark has. A reference that is not the fastest and the benchmarks that are as fast need no attention.
+pub(crate) fn choose_color(row: &RankedRow) -> Verdict {
     match row.standing {
+        Standing::Reference if row.rank == Some(1) => Verdict::Improved,
         Standing::Reference | Standing::AsFast => Verdict::Unchanged,
         Standing::Faster => Verdict::Improved,
         Standing::Open => Verdict::Inconclusive,
@@ -357,7 +358,11 @@ fn standing_cell(row: &RankedRow, format: TableFormat) -> Cell {
     if format == TableFormat::Csv {
         return Cell::from(row.standing.word());
     }
-    let is_reference = row.standing == Standing::Reference;
+    Cell::colored_by_verdict(choose_color(row), describe_standing(row))
+}
+
+/// Says how a benchmark compares with the reference of its group.
+pub(crate) fn describe_standing(row: &RankedRow) -> String {
     let words = match row.standing {
         Standing::Reference if row.rank == Some(1) => "fastest",
         Standing::Reference => "reference",
@@ -372,16 +377,11 @@ fn standing_cell(row: &RankedRow, format: TableFormat) -> Cell {
         (Standing::Faster, Some(Side::Base)) => " (no slow path)",
         _ => "",
     };
-    let verdict = if is_reference && row.rank == Some(1) {
-        Verdict::Improved
-    } else {
-        color(row)
-    };
-    Cell::colored_by_verdict(verdict, format!("{words}{path}"))
+    format!("{words}{path}")
 }
 
 /// Returns the sentences that say how benchmarks were ranked, and how far the ranks can be trusted.
-fn describe_ranking(found: &RankFindings) -> Vec<String> {
+pub(crate) fn describe_ranking(found: &RankFindings) -> Vec<String> {
     let rows = || found.groups.iter().flat_map(|group| &group.rows);
     let thresholds = rows().filter_map(|row| row.noise_threshold);
     let threshold = thresholds.fold(0.0, f64::max);
@@ -408,6 +408,7 @@ fn describe_ranking(found: &RankFindings) -> Vec<String> {
             ));
         }
     }
+    lines.extend(found.groups.iter().filter_map(describe_group_start_up));
     if rows().any(|row| row.layouts == Some(0)) {
         lines.push(
             "The code layout was not varied, so differences of a few percent may come from the places of functions in memory.".to_owned(),
@@ -422,6 +423,19 @@ fn describe_ranking(found: &RankFindings) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Says how much of the time of the fastest program is the start of its process. Returns `None` if that is little or unknown.
+fn describe_group_start_up(group: &RankedGroup) -> Option<String> {
+    let fastest = group.rows.first()?;
+    let (empty_ns, time_ns) = group.start_up_ns.zip(fastest.value_ns)?;
+    is_large_start_up(empty_ns, time_ns).then(|| {
+        format!(
+            "`{}`: {}. It is not subtracted.",
+            fastest.key.id,
+            remarks::describe_start_up(empty_ns, time_ns)
+        )
+    })
 }
 
 /// Writes a pivot table. `format` applies to output for people, whose lines have at most `columns` columns. JSON output has a message for each row

@@ -4,7 +4,7 @@
 mod bar;
 mod bisect;
 mod columns;
-mod compare;
+pub(super) mod compare;
 mod coverage;
 mod doctor;
 pub(super) mod history;

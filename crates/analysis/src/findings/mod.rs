@@ -18,4 +18,6 @@ pub use remark::{
     BenchmarkNote, ChangedFunction, CodeChange, ComparedBuilds, RunNote, Sameness, SizeChange,
 };
 pub use row::{ComparisonContext, FailedTarget, Findings, Method, Order, Row, SortKey};
-pub use stored::{ReferenceChoice, References, StoredEvidence, summarize_all};
+pub use stored::{
+    ReferenceChoice, References, StoredEvidence, is_large_start_up, summarize_all,
+};

@@ -230,8 +230,13 @@ fn make_row<'m>(
     }
 }
 
-/// A note tells of the start of the process if it takes more than this share of the time of a program.
+/// The start of a process is told if it takes more than this share of the time of a program.
 const MUCH_START_UP: f64 = 0.1;
+
+/// Reports whether the start of a process, which takes `empty_ns`, is a large part of the time of a program.
+pub fn is_large_start_up(empty_ns: f64, time_ns: f64) -> bool {
+    empty_ns > MUCH_START_UP * time_ns
+}
 
 /// Returns a note if the start of the process is a large part of the time of a program. Nothing is subtracted from the time, because nobody knows how
 /// much of it the program could avoid.
@@ -241,7 +246,7 @@ pub(super) fn note_start_up(
 ) -> Option<BenchmarkNote> {
     let median_ns = summary?.median.estimate;
     let empty_ns = start_up_ns(measurement)?;
-    (empty_ns > MUCH_START_UP * median_ns).then_some(BenchmarkNote::StartUp {
+    is_large_start_up(empty_ns, median_ns).then_some(BenchmarkNote::StartUp {
         empty_ns,
         median_ns,
     })
