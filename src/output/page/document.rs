@@ -1,5 +1,5 @@
 //! The HTML documents: the page about a run, which has its policy, style, script and data in one file, and the index of a branch, which lists the
-//! pages of its runs.
+//! pages of its runs. All documents begin in the same way.
 
 use serde::Serialize;
 use std::io::{self, Write};
@@ -54,8 +54,20 @@ const SCRIPT_HASH: &str = "sha256-Je/80OXo/4Gar412l1Okl19v1IcvZlTGGM1oiqyPmMs=";
 const INDEX_STYLE: &str = include_str!("assets/run_index.css");
 const INDEX_STYLE_HASH: &str = "sha256-30h3uGE2PmXAb/yg9l7h7qk8ae8e87xjVzKY2ssQ4wc=";
 
+/// The style of the page about coverage. The tables of this page and of the index have the same style.
+pub(super) const COVERAGE_STYLE: &str = concat!(
+    include_str!("assets/run_index.css"),
+    include_str!("assets/coverage.css")
+);
+pub(super) const COVERAGE_STYLE_HASH: &str = "sha256-6wS7x5pzfdIYIcJeh5GJv7mEs1qR0fEEMN2+qoIUyJU=";
+
 /// Writes the beginning of a document up to its body. `policy` lists the styles, scripts and images that the document may load.
-fn write_head(writer: &mut dyn Write, title: &str, style: &str, policy: &str) -> io::Result<()> {
+pub(super) fn write_head(
+    writer: &mut dyn Write,
+    title: &str,
+    style: &str,
+    policy: &str,
+) -> io::Result<()> {
     write!(
         writer,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -391,13 +403,18 @@ mod tests {
             csp_hash(INDEX_STYLE),
             "write this into INDEX_STYLE_HASH"
         );
+        assert_eq!(
+            COVERAGE_STYLE_HASH,
+            csp_hash(COVERAGE_STYLE),
+            "write this into COVERAGE_STYLE_HASH"
+        );
     }
 
     #[test]
     fn the_script_cannot_end_its_element_nor_make_markup() {
         assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
         assert!(
-            ![STYLE, INDEX_STYLE]
+            ![STYLE, INDEX_STYLE, COVERAGE_STYLE]
                 .iter()
                 .any(|style| style.contains("</style"))
         );

@@ -1,12 +1,14 @@
-//! The HTML page about a run: one self-contained file that works without a server.
+//! The HTML pages about a run and about coverage. Each is one self-contained file that works without a server.
 //!
-//! Rust computes and decides, and the script of the page draws. Every number on the page comes from `compare`; the browser estimates none.
-//! Invariants: the page loads nothing from elsewhere, because its content security policy allows only the hashes of its own style and script. All
-//! text of a benchmark is data in a block without `<`, and the script inserts it into the page only as text.
+//! Rust computes and decides, and the script of the page about a run draws. Every number on it comes from `compare`; the browser estimates none. The
+//! page about coverage has no script. Invariants: a page loads nothing from elsewhere, because its content security policy allows only the hashes of
+//! its own style and script. All text of a benchmark is data in a block without `<`, and the script inserts it into the page only as text.
 
+mod coverage;
 mod data;
 mod document;
 mod encoding;
 
+pub use coverage::{CoveragePage, write_coverage_page};
 pub use data::{Page, PageBenchmark, PageRun, PageSide};
 pub use document::{page_file_name, write_page, write_page_written, write_run_index};
