@@ -12,12 +12,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::delivery::files::{check_destination, write_result, write_whole};
+use crate::delivery::files::{page_file, workspace_name, write_result, write_whole};
+use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{
-    BenchmarkSensitivity, CoverageFindings, CoveredFunction, CoveredLine, FunctionExecution,
-    MessageFormat, Progress, counted, write_build_event, write_coverage, write_lcov,
+    BenchmarkSensitivity, CoverageFindings, CoveragePage, CoveredFunction, CoveredLine,
+    FunctionExecution, Progress, counted, write_build_event, write_coverage, write_coverage_page,
+    write_lcov,
 };
 use crate::pipeline::cache_build::cache_directory;
 use crate::pipeline::counting::{counting_request, require_valgrind};
@@ -42,8 +44,8 @@ use perfcheck_code::{SourceFunction, SourceModule, scan_source};
 const MOST_RUNS: usize = 20;
 /// The half-width of the interval of a comparison, assumed for a benchmark that was never measured side by side.
 const USUAL_HALF_WIDTH: f64 = 0.0065;
-/// How far a change must exceed the noise threshold to be called in nine of ten comparisons, as a multiple of the interval's half-width. A change is
-/// called if its whole interval exceeds the threshold.
+/// How far a change must exceed the noise threshold to be found in nine of ten comparisons, as a multiple of the interval's half-width. A change is
+/// found if its whole interval exceeds the threshold.
 const HALF_WIDTHS_BEYOND_THRESHOLD: f64 = 1.5;
 
 const AFTER_COVERAGE: &str = "\
@@ -56,7 +58,10 @@ Examples:
   cargo perfcheck coverage --uncovered         those that could become 10 % slower unnoticed
   cargo perfcheck coverage --within 5% --fail-under 80%
                                                fail if more than a fifth of them could become 5 % slower unnoticed
-  cargo perfcheck coverage --lcov lcov.info    for editors, Codecov or genhtml
+  cargo perfcheck coverage --report html=coverage.html
+                                               a page with the sources
+  cargo perfcheck coverage --report lcov=lcov.info
+                                               a tracefile for editors, Codecov or genhtml
 
 Exit status: 0 success, 1 less than --fail-under, 2 usage error, 3 build failed, 4 a benchmark could not be counted, 5 store or cache unusable, 130 interrupted.";
 
@@ -70,21 +75,20 @@ pub struct CoverageOptions {
     /// Match FILTER against whole ids
     #[arg(long)]
     exact: bool,
-    /// Show only functions of which a slowdown of --within would not be called
+    /// Show only the functions that are not covered
     #[arg(long)]
     uncovered: bool,
-    /// A function is covered if a slowdown of it by this much, or less, would be called
+    /// A function is covered if a slowdown of it by this much, or less, would be found by a benchmark
     #[arg(long, value_name = "SLOWDOWN", default_value = "10%", value_parser = parse_fraction)]
     within: f64,
     /// Fail if a smaller share of the functions is covered, e.g. 80%
     #[arg(long, value_name = "SHARE", value_parser = parse_fraction)]
     fail_under: Option<f64>,
-    /// Write a tracefile of lcov, in which the covered functions are hit; `-` prints it instead of the table
-    #[arg(long, value_name = "FILE")]
-    lcov: Option<PathBuf>,
     /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
+    #[command(flatten)]
+    reports: ReportOptions,
 }
 
 /// Carries out `cargo perfcheck coverage`.
@@ -93,15 +97,16 @@ pub fn coverage(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
-    let is_lcov_result = options.lcov.as_deref() == Some(Path::new("-"));
-    if is_lcov_result && common.output.format == MessageFormat::Json {
-        return Err(AppError::Usage(
-            "`--message-format json` and `--lcov -` are both written to stdout\n  help: name a file: --lcov FILE".to_owned(),
-        ));
-    }
-    if let Some(file) = &options.lcov {
-        check_destination(file)?;
-    }
+    options.reports.refuse(
+        |kind| {
+            matches!(
+                kind,
+                RequestedReportKind::Page | RequestedReportKind::Tracefile
+            )
+        },
+        "coverage has no verdicts\n  help: html writes a page with the sources, lcov a tracefile",
+    )?;
+    options.reports.check(common.output.format)?;
     require_valgrind("coverage needs", world)?;
     let context = Context::load(common, world)?;
     let programs = select_programs(&context, &common.cargo)?;
@@ -132,6 +137,7 @@ pub fn coverage(
         within: options.within,
         fail_under: options.fail_under,
         benchmarks: sensitivities,
+        left_out: context.workspace.support_packages(&common.cargo),
         remarks: Vec::new(),
         exit_code: 0,
     };
@@ -149,19 +155,55 @@ pub fn coverage(
         exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
     }
     findings.exit_code = exit_code.number();
-    let output = &common.output;
-    let columns = output.view().columns;
+    write(options, &findings, &context, common, world)?;
+    Ok(exit_code)
+}
+
+/// Writes the table to stdout, unless a report replaces it there, and each requested report.
+fn write(
+    options: &CoverageOptions,
+    findings: &CoverageFindings,
+    context: &Context,
+    common: &CommonOptions,
+    world: &mut World<'_>,
+) -> Result<(), AppError> {
+    let (only_uncovered, output) = (options.uncovered, &common.output);
     let mut result = Ok(());
-    if !is_lcov_result {
+    if !options.reports.replaces_table() {
+        let columns = output.view().columns;
         result = write_result(None, world, |writer| {
-            write_coverage(writer, &findings, options.uncovered, output.format, columns)
+            write_coverage(writer, findings, only_uncovered, output.format, columns)
         });
     }
-    if let Some(file) = &options.lcov {
-        let written = write_result(Some(file), world, |writer| write_lcov(writer, &findings));
+    for wanted in &options.reports.wanted {
+        let file = wanted.file.as_deref();
+        let written = if wanted.kind == RequestedReportKind::Tracefile {
+            write_result(file, world, |writer| write_lcov(writer, findings))
+        } else {
+            let page = CoveragePage {
+                workspace: workspace_name(context),
+                findings,
+                only_uncovered,
+                sources: read_sources(findings, context.workspace.root()),
+            };
+            let file = file.map(page_file).transpose()?;
+            write_result(file.as_deref(), world, |writer| {
+                write_coverage_page(writer, &page)
+            })
+        };
         result = result.and(written);
     }
-    result.map(|()| exit_code)
+    result
+}
+
+/// Reads the files that have functions. One that cannot be read has no lines.
+fn read_sources(findings: &CoverageFindings, root: &Path) -> BTreeMap<String, String> {
+    let files: BTreeSet<&String> = findings.rows.iter().map(|row| &row.file).collect();
+    let read = |file: &String| {
+        let text = fs::read_to_string(root.join(file)).unwrap_or_default();
+        (file.clone(), text)
+    };
+    files.into_iter().map(read).collect()
 }
 
 /// The code whose instructions are counted.
@@ -175,7 +217,8 @@ enum CountedCode {
 
 impl CountedCode {
     /// Returns the options for cargo that make the build.
-    fn cargo_options(self, cargo: &CargoOptions, crates: &[MeasuredCrate]) -> CargoOptions {
+    fn cargo_options(self, call: &CoverageCall<'_>) -> CargoOptions {
+        let cargo = &call.common.cargo;
         let profile = format!("profile.{}", cargo.profile_name());
         let mut config = vec![
             format!("{profile}.debug=\"line-tables-only\""),
@@ -183,7 +226,10 @@ impl CountedCode {
         ];
         if self == Self::Process {
             config.push(format!("{profile}.lto=\"off\""));
-            let packages: BTreeSet<&str> = crates.iter().map(|one| &*one.package).collect();
+            // Benches contain instances of the generic functions that they measure.
+            let benches = call.context.workspace.selected_packages(cargo);
+            let measured = call.crates.iter().map(|one| one.package.clone());
+            let packages: BTreeSet<String> = measured.chain(benches).collect();
             let levels = packages.into_iter().map(|package| {
                 // Package names have no characters that TOML would have to escape.
                 format!("{profile}.package.\"{package}\".opt-level=0")
@@ -231,7 +277,7 @@ impl CoverageCall<'_> {
         world: &mut World<'_>,
     ) -> Result<CountedBenchmarks, AppError> {
         let common = CommonOptions {
-            cargo: code.cargo_options(&self.common.cargo, self.crates),
+            cargo: code.cargo_options(self),
             ..self.common.clone()
         };
         let is_kept = !world.variables.no_rerun;

@@ -33,8 +33,8 @@ pub struct ReportOptions {
     ///
     /// May be given more than once. Reports on verdicts: markdown (a comment for a pull request), github (annotations, in addition to the table),
     /// gitlab (code quality), gitlab-metrics, junit, html (a page, also of a ranking; FILE may be a directory). Only with `compare` and `rank`: text,
-    /// csv and markdown-table write the table in that form. Only with `compare`: svg draws the two groups of each row. On GitHub Actions, a run
-    /// writes annotations and the job summary without this flag.
+    /// csv and markdown-table write the table in that form. Only with `compare`: svg draws the two groups of each row. `coverage` writes html (a page
+    /// with the sources) and lcov (a tracefile). On GitHub Actions, a run writes annotations and the job summary without this flag.
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = ReportRequest::from_str)]
     pub wanted: Vec<ReportRequest>,
     /// Use this key to distinguish reports of several jobs on one commit [default: the name of the CI job, or `benchmarks`]
@@ -84,16 +84,19 @@ pub enum RequestedReportKind {
     Table(TableFormat),
     /// A picture, drawn by the command that owns it.
     Picture,
+    /// A tracefile of lcov, written by `coverage`.
+    Tracefile,
 }
 
 impl RequestedReportKind {
     /// The kinds that are not in the format of another tool, each with the word by which `--report` selects it.
-    const OTHERS: [(&str, Self); 5] = [
+    const OTHERS: [(&str, Self); 6] = [
         ("html", Self::Page),
         ("text", Self::Table(TableFormat::Text)),
         ("csv", Self::Table(TableFormat::Csv)),
         ("markdown-table", Self::Table(TableFormat::Markdown)),
         ("svg", Self::Picture),
+        ("lcov", Self::Tracefile),
     ];
 
     /// Lists all kinds, each with the word by which `--report` selects it.
@@ -108,7 +111,7 @@ impl RequestedReportKind {
     fn is_whole(self) -> bool {
         match self {
             Self::Findings(kind) => kind.replaces_table(),
-            Self::Page | Self::Table(_) | Self::Picture => true,
+            Self::Page | Self::Table(_) | Self::Picture | Self::Tracefile => true,
         }
     }
 
@@ -545,7 +548,7 @@ mod tests {
         }
         let error = "xml".parse::<RequestedReportKind>().expect_err("no kind");
         assert!(
-            error.ends_with("junit, html, text, csv, markdown-table, svg"),
+            error.ends_with("junit, html, text, csv, markdown-table, svg, lcov"),
             "{error}"
         );
     }

@@ -42,8 +42,8 @@ pub use messages::{
     WorkspaceLine, write_json,
 };
 pub use page::{
-    Page, PageBenchmark, PageRun, PageSide, page_file_name, write_page, write_page_written,
-    write_ranking_page, write_run_index,
+    CoveragePage, Page, PageBenchmark, PageRun, PageSide, page_file_name, write_coverage_page,
+    write_page, write_page_written, write_ranking_page, write_run_index,
 };
 pub use terminal::{Charset, CharsetWriter, strip_colors};
 pub use text::{

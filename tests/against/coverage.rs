@@ -1,10 +1,12 @@
 //! `coverage`: which functions could become slower without any benchmark noticing. Tests that need valgrind are skipped if it is not installed.
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use std::fs;
 
 use crate::against::instructions::has_valgrind;
 use crate::against::project::Project;
+use crate::against::stopping::in_use;
 use crate::commands::bisect::expect_documented;
 use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine, Perfcheck};
@@ -151,8 +153,10 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
     let project = project(&machine);
     let state = project.state();
     let lcov = machine.home().join("lcov.info");
-    let finished = coverage(&project, &["--message-format", "json", "--lcov"])
-        .arg(&lcov)
+    let page = machine.home().join("coverage.html");
+    let finished = coverage(&project, &["--message-format", "json"])
+        .args(["--report", &format!("lcov={}", lcov.display())])
+        .args(["--report", &format!("html={}", page.display())])
         .run()
         .expect_code(0);
     expect_documented(&finished);
@@ -163,7 +167,7 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
     assert_eq!(slow["benchmark"]["id"], "loops", "{finished}");
     assert_eq!(slow["file"], "src/lib.rs");
     assert_eq!(slow["execution"], "timed");
-    // Nothing is stored, so 2 % of the benchmark is assumed to be called.
+    // Nothing is stored, so 2 % of the benchmark is assumed to be found.
     near(
         slow["slowdown"].as_f64().expect("a number"),
         0.02 / 0.75,
@@ -208,6 +212,16 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
     ] {
         assert!(lcov.contains(line), "no {line:?} in {lcov}");
     }
+    let page = fs::read_to_string(page).expect("written");
+    for text in [
+        "<td><a href=\"#f0-20\">planted::fast</a></td><td>loops</td><td>25 %</td>",
+        "<p id=\"f0-20\">best seen by loops: share 25 %, smallest slowdown found +",
+        "<p id=\"f0-44\">never executed</p>",
+        "<h2 id=\"f1\">src/words.rs</h2>",
+        "<pre>\n1\n2\n3\n4\n</pre><pre>\n\npub struct Words(pub Vec&lt;String&gt;);\n\nimpl Words {\n</pre>",
+    ] {
+        assert!(page.contains(text), "no {text:?} in {page}");
+    }
     assert_eq!(project.state(), state);
     assert_eq!(machine.left_behind(), [""; 0]);
 }
@@ -232,7 +246,7 @@ fn a_repeated_call_counts_only_what_is_missing() {
         "planted::words::Words::sort",
         "never executed",
         "not measured",
-        "3 of 9 functions: a slowdown of 10 % or less would be called.",
+        "3 of 9 functions: a slowdown of 10 % or less would be found.",
         "2 benchmarks were never measured side by side",
     ] {
         assert!(again.stdout.contains(text), "no {text:?} in {again}");
@@ -361,4 +375,120 @@ fn the_functions_of_a_program_and_of_its_library_are_covered() {
         "{finished}"
     );
     assert!(share(&finished, "planted::spin") > 0.5, "{finished}");
+}
+
+#[test]
+fn an_iteration_is_counted_even_if_starting_its_thread_takes_more() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let library =
+        "#[inline(never)]\npub fn step(turn: u64) -> u64 { std::hint::black_box(turn) * 3 }\n";
+    let benchmarks = r#"
+    suite.bench("threads", |b| b.iter_custom(|iterations| {
+        let began = std::time::Instant::now();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for turn in 0..iterations {
+                    std::hint::black_box(planted::step(turn));
+                }
+            });
+        });
+        began.elapsed()
+    }));
+"#;
+    let project = Project::of(&machine, library, benchmarks);
+    let finished = coverage(&project, &["--message-format", "json"]).run();
+    let finished = finished.expect_code(0);
+    let step = share(&finished, "planted::step");
+    assert!((0.1..0.9).contains(&step), "{finished}");
+}
+
+#[test]
+fn crates_for_the_support_of_benches_and_tests_are_left_out() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    // The root package has only benches, so its dev-dependency is what it measures.
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let manifest = manifest
+        .replace(
+            "[workspace]\n",
+            "[workspace]\nmembers = [\"engine\", \"support\"]\n",
+        )
+        .replace("[lib]\nbench = false\n", "")
+        .replace(
+            "[dev-dependencies]\n",
+            "[dev-dependencies]\nengine = { path = \"engine\" }\n",
+        );
+    project.write("Cargo.toml", &manifest);
+    fs::remove_file(project.root().join("src/lib.rs")).expect("there");
+    let member = |name: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n")
+    };
+    project.write(
+        "engine/Cargo.toml",
+        &(member("engine") + "\n[dev-dependencies]\nsupport = { path = \"../support\" }\n"),
+    );
+    project.write(
+        "engine/src/lib.rs",
+        "pub fn work() -> u64 { std::hint::black_box(3) }\npub fn same<T>(value: T) -> T { value }\n",
+    );
+    project.write("support/Cargo.toml", &member("support"));
+    project.write("support/src/lib.rs", "pub fn data() {}\n");
+    project.benchmarks(r#"suite.bench("work", |b| b.iter(|| engine::same(engine::work())));"#);
+    project.commit();
+    let finished = coverage(&project, &["--workspace", "--message-format", "json"]).run();
+    let finished = finished.expect_code(0);
+    assert_eq!(function(&finished, "engine::work")["execution"], "timed");
+    // The benches contain the instance of the generic function, so they are built without optimization, too.
+    assert_ne!(function(&finished, "engine::same")["execution"], "never");
+    let all = finished.messages("function-covered");
+    assert_eq!(all.len(), 2, "{finished}");
+    let found = finished.messages("coverage-finished").remove(0);
+    assert_eq!(found["left_out"], json!(["support"]), "{finished}");
+}
+
+#[test]
+fn after_an_interrupt_the_same_command_counts_only_what_is_missing() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let library = "pub fn work() -> u64 { std::hint::black_box(3) }\n";
+    let benchmarks = r#"
+    let home = std::path::Path::new(HOME);
+    suite.bench("first", |b| b.iter(planted::work));
+    suite.bench("waits", move |b| {
+        while !home.join("go").exists() {
+            std::fs::write(home.join("waits"), "").expect("written");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        b.iter(planted::work);
+    });
+"#;
+    let benchmarks = benchmarks.replace("HOME", &json!(machine.home()).to_string());
+    let project = Project::of(&machine, library, &benchmarks);
+    let mut running = coverage(&project, &[]).start();
+    running.wait_for_file(&machine.home().join("waits"));
+    running.signal_group(Signal::INT);
+    let interrupted = running.finish().expect_code(130).expect_stderr(&[
+        "instructions of 2 benchmarks under valgrind, in an iteration",
+        "error: interrupted; the counts so far are kept, and the same command goes on",
+    ]);
+    assert_eq!(interrupted.stdout, "");
+    assert_eq!(machine.left_behind(), [""; 0]);
+    assert!(in_use(&machine).is_empty(), "{:?}", in_use(&machine));
+    fs::write(machine.home().join("go"), "").expect("written");
+    let next = coverage(&project, &[]).run().expect_code(0);
+    let next = next.expect_stderr(&[
+        "instructions of 1 benchmark under valgrind, in an iteration",
+        "instructions of 2 benchmarks under valgrind, in a whole process",
+    ]);
+    assert!(next.stdout.contains("planted::work  first"), "{next}");
+    assert!(in_use(&machine).is_empty(), "{:?}", in_use(&machine));
 }

@@ -39,7 +39,7 @@ pub fn waiting(machine: &Machine) -> (Project<'_>, Running) {
 }
 
 /// Returns the executables of running measurements: what is in the directories named `running` in the cache.
-fn in_use(machine: &Machine) -> Vec<PathBuf> {
+pub fn in_use(machine: &Machine) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut directories = vec![machine.home().join("cache")];
     while let Some(directory) = directories.pop() {

@@ -340,6 +340,14 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
         ),
         ("compare 1 2 --report svg", "`--report svg`: needs groups"),
         (
+            "compare 1 2 --report lcov",
+            "`--report lcov`: only `cargo perfcheck coverage` writes it",
+        ),
+        (
+            "coverage --report csv",
+            "`--report csv`: coverage has no verdicts",
+        ),
+        (
             "compare 1 2 3 --report junit",
             "`text`, `csv` or `markdown-table`",
         ),

@@ -25,7 +25,7 @@ pub struct CoveredFunction {
     pub benchmark: Option<BenchmarkKey>,
     /// The function's share of the instructions of that benchmark, as a fraction. 0 if no benchmark measures the function.
     pub share: f64,
-    /// The smallest slowdown of the function that this benchmark would call, as a fraction. Null if no benchmark measures the function.
+    /// The smallest slowdown of the function that this benchmark would find, as a fraction. Null if no benchmark measures the function.
     pub slowdown: Option<f64>,
     /// The instructions of each line in an iteration of that benchmark.
     #[serde(skip)]
@@ -64,7 +64,7 @@ pub struct BenchmarkSensitivity {
     pub benchmark: BenchmarkKey,
     /// Instructions of an iteration.
     pub instructions: f64,
-    /// The smallest slowdown of the benchmark that would be called, as a fraction.
+    /// The smallest slowdown of the benchmark that would be found, as a fraction.
     pub smallest_change: f64,
     /// Whether that slowdown comes from a stored side-by-side run. Otherwise it is an assumption.
     pub is_measured: bool,
@@ -80,7 +80,7 @@ pub struct CoverageFindings {
     pub rows: Vec<CoveredFunction>,
     /// Number of functions.
     pub functions: usize,
-    /// Number of functions of which a slowdown of `within` or less would be called.
+    /// Number of functions of which a slowdown of `within` or less would be found.
     pub covered: usize,
     /// Number of functions that are never executed.
     pub never_executed: usize,
@@ -90,6 +90,8 @@ pub struct CoverageFindings {
     pub fail_under: Option<f64>,
     /// The benchmarks that were counted.
     pub benchmarks: Vec<BenchmarkSensitivity>,
+    /// Selected packages that are left out because other packages use them only as dev-dependencies.
+    pub left_out: Vec<String>,
     /// Remarks on missing counts, a sentence each.
     pub remarks: Vec<String>,
     /// Exit status of the command.
@@ -97,14 +99,14 @@ pub struct CoverageFindings {
 }
 
 impl CoveredFunction {
-    /// Reports whether a slowdown of `within` or less would be called.
+    /// Reports whether a slowdown of `within` or less would be found.
     pub fn is_covered(&self, within: f64) -> bool {
         self.slowdown.is_some_and(|slowdown| slowdown <= within)
     }
 }
 
 impl CoverageFindings {
-    /// Returns the share of functions of which a slowdown would be called. It is 1 if there are no functions.
+    /// Returns the share of functions of which a slowdown would be found. It is 1 if there are no functions.
     pub fn covered_share(&self) -> f64 {
         if self.functions == 0 {
             return 1.0;

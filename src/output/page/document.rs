@@ -61,6 +61,13 @@ pub(super) const RANKING_STYLE: &str = concat!(
 );
 pub(super) const RANKING_STYLE_HASH: &str = "sha256-v3gFNXgsvsi0xKq8UfXnzelOa0iE9cMJs9lOSeeQCy8=";
 
+/// The style of the page about coverage. The tables of this page and of the index have the same style.
+pub(super) const COVERAGE_STYLE: &str = concat!(
+    include_str!("assets/run_index.css"),
+    include_str!("assets/coverage.css")
+);
+pub(super) const COVERAGE_STYLE_HASH: &str = "sha256-6wS7x5pzfdIYIcJeh5GJv7mEs1qR0fEEMN2+qoIUyJU=";
+
 /// Writes the beginning of a document up to its body. `policy` lists the styles, scripts and images that the document may load.
 pub(super) fn write_head(
     writer: &mut dyn Write,
@@ -408,13 +415,18 @@ mod tests {
             csp_hash(RANKING_STYLE),
             "write this into RANKING_STYLE_HASH"
         );
+        assert_eq!(
+            COVERAGE_STYLE_HASH,
+            csp_hash(COVERAGE_STYLE),
+            "write this into COVERAGE_STYLE_HASH"
+        );
     }
 
     #[test]
     fn the_script_cannot_end_its_element_nor_make_markup() {
         assert!(!SCRIPT.contains("</script") && !SCRIPT.contains("<!--"));
         assert!(
-            ![STYLE, INDEX_STYLE, RANKING_STYLE]
+            ![STYLE, INDEX_STYLE, RANKING_STYLE, COVERAGE_STYLE]
                 .iter()
                 .any(|style| style.contains("</style"))
         );

@@ -13,7 +13,7 @@ use crate::output::units;
 use crate::output::view::{MessageFormat, wrap_prose};
 use perfcheck_analysis::model::Verdict;
 
-/// Writes the functions of a workspace. With `only_uncovered`, those are left out of which a slowdown would be called. Lines for people have at most
+/// Writes the functions of a workspace. With `only_uncovered`, those are left out of which a slowdown would be found. Lines for people have at most
 /// `columns` columns.
 pub fn write_coverage(
     writer: &mut dyn Write,
@@ -49,41 +49,46 @@ fn coverage_table(rows: &[&CoveredFunction], within: f64) -> Table {
     };
     let share = |row: &CoveredFunction| Cell::number(row.share, describe_share(row.share));
     let slowdown = |row: &CoveredFunction| {
-        let words = match (row.slowdown, row.execution) {
-            (Some(slowdown), _) => units::change(slowdown),
-            (None, FunctionExecution::Never) => "never executed".to_owned(),
-            (None, FunctionExecution::Unknown) => "unknown".to_owned(),
-            (None, _) => "not measured".to_owned(),
-        };
         let verdict = if row.is_covered(within) {
             Verdict::Unchanged
         } else {
             Verdict::Inconclusive
         };
-        Cell::colored_by_verdict(verdict, words)
+        Cell::colored_by_verdict(verdict, describe_slowdown(row))
     };
     Table::new(vec![
         Column::name("function", cells(&|row| Cell::from(row.function.clone()))),
         Column::words("best seen by", cells(&seen_by)),
         Column::number("share", cells(&share)),
-        Column::fact("slowdown found from", cells(&slowdown)),
+        Column::fact("smallest slowdown found", cells(&slowdown)),
     ])
 }
 
 /// The smallest share that is shown with digits.
 const SMALLEST_SHARE: f64 = 0.0005;
 
-fn describe_share(share: f64) -> String {
+/// Formats a function's share of the instructions of a benchmark.
+pub(crate) fn describe_share(share: f64) -> String {
     if share > 0.0 && share < SMALLEST_SHARE {
         return "< 0.1 %".to_owned();
     }
     units::rounded_percent(share)
 }
 
+/// Formats the smallest slowdown of a function that is found, or says why there is none.
+pub(crate) fn describe_slowdown(row: &CoveredFunction) -> String {
+    match (row.slowdown, row.execution) {
+        (Some(slowdown), _) => units::change(slowdown),
+        (None, FunctionExecution::Never) => "never executed".to_owned(),
+        (None, FunctionExecution::Unknown) => "unknown".to_owned(),
+        (None, _) => "not measured".to_owned(),
+    }
+}
+
 /// Returns the sentences below the table.
-fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
+pub(crate) fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
     let mut lines = vec![format!(
-        "{} of {}: a slowdown of {} or less would be called.",
+        "{} of {}: a slowdown of {} or less would be found.",
         found.covered,
         units::counted(found.functions, "function"),
         units::percent(found.within)
@@ -101,9 +106,18 @@ fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
             format!("{} to {}", units::change(lowest), units::change(highest))
         };
         lines.push(format!(
-            "{} {} never measured side by side; it is assumed that changes from {range} are called.",
+            "{} {} never measured side by side; it is assumed that slowdowns from {range} are found.",
             units::counted(changes.len(), "benchmark"),
             if changes.len() == 1 { "was" } else { "were" }
+        ));
+    }
+    if !found.left_out.is_empty() {
+        let names: Vec<String> = (found.left_out.iter())
+            .map(|name| format!("`{name}`"))
+            .collect();
+        lines.push(format!(
+            "Left out: {}, which other packages use only as a dev-dependency. Packages that `-p` names always count.",
+            names.join(", ")
         ));
     }
     if let Some(least) = found.fail_under.filter(|_| found.is_too_low()) {
@@ -116,7 +130,7 @@ fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
     lines
 }
 
-/// Writes a tracefile of lcov. A function counts as hit if a slowdown of it would be called. The counts are the instructions in an iteration of the
+/// Writes a tracefile of lcov. A function counts as hit if a slowdown of it would be found. The counts are the instructions in an iteration of the
 /// benchmark that sees the function best.
 pub fn write_lcov(writer: &mut dyn Write, found: &CoverageFindings) -> io::Result<()> {
     let mut files: BTreeMap<&str, Vec<&CoveredFunction>> = BTreeMap::new();
@@ -235,6 +249,7 @@ mod tests {
                 smallest_change: 0.02,
                 is_measured: false,
             }],
+            left_out: vec!["support".to_owned()],
             remarks: vec!["`slow` was not counted: it failed".to_owned()],
             exit_code: 1,
         }

@@ -5,7 +5,7 @@ mod bar;
 mod bisect;
 mod columns;
 pub(super) mod compare;
-mod coverage;
+pub(super) mod coverage;
 mod doctor;
 pub(super) mod history;
 mod listing;

@@ -36,6 +36,11 @@ const SAMPLE_NS: f64 = 1e6;
 /// The instructions of an iteration are computed from the difference between a shorter and a longer sample. The shorter sample has at most this many
 /// iterations.
 const MOST_ITERATIONS: f64 = 256.0;
+/// Samples for counts by line are made longer by this factor if they are too short.
+const LENGTHENING: u64 = 16;
+/// A sample for counts by line is long enough with this many iterations or instructions. Callgrind executes so many instructions in about a second.
+const LONG_SAMPLE_ITERATIONS: u64 = 1 << 17;
+const LONG_SAMPLE_INSTRUCTIONS: u64 = 50_000_000;
 /// Under callgrind, a sample takes at most about this many times as long as usual.
 const SLOWER: u32 = 100;
 /// Under callgrind, the timeout of a process is longer by this factor.
@@ -294,6 +299,16 @@ impl<'c> CountingProcesses<'c> {
             .map_or_else(|| one.expected(iterations), |_| Duration::ZERO)
     }
 
+    /// Reports whether two samples are too short: most of their instructions are the same for any number of iterations, such as those that start a
+    /// thread. As their number varies a little, it could hide the instructions of an iteration. Counts of two builds must have the same number of
+    /// iterations, so only counts by line use longer samples.
+    fn needs_longer_samples(&self, less: &Profile, more: &Profile, iterations: u64) -> bool {
+        matches!(self.counted_by, CountBy::Line { .. })
+            && iterations < LONG_SAMPLE_ITERATIONS
+            && more.total() < LONG_SAMPLE_INSTRUCTIONS
+            && 2 * more.total() < 3 * less.total()
+    }
+
     /// Returns the recording for the next process, in a directory of its own.
     fn next_recording(&mut self) -> Result<Recording, CountError> {
         let directory = self.directory.join(self.processes.to_string());
@@ -387,10 +402,15 @@ impl<'c> CountingProcesses<'c> {
             }
             Ok(all)
         };
-        let (shorter, longer) = one.lengths(&self.counted_by);
+        let (mut shorter, mut longer) = one.lengths(&self.counted_by);
         sample(1)?;
-        let less = sample(shorter)?;
-        let more = sample(longer)?;
+        let mut less = sample(shorter)?;
+        let mut more = sample(longer)?;
+        while self.needs_longer_samples(&less, &more, longer) {
+            (shorter, longer) = (LENGTHENING * shorter, LENGTHENING * longer);
+            less = sample(shorter)?;
+            more = sample(longer)?;
+        }
         session.finish(&one.key.id)?;
         pair_samples(less, more, longer - shorter)
     }
@@ -423,10 +443,16 @@ impl<'c> CountingProcesses<'c> {
         // The warm-up runs 1, 2, 4, ... iterations, one window each. The last window needed has twice the iterations of the shorter sample, which is
         // never the first window.
         let enough = one.iterations().ilog2().max(1) as usize + 2;
+        let is_enough = |windows: &[Profile]| match windows {
+            [.., less, more] if windows.len() >= enough => {
+                !self.needs_longer_samples(less, more, 1 << (windows.len() - 1))
+            }
+            _ => false,
+        };
         let mut windows = Vec::new();
         let ended = rehearsal.wait_for_success_or(&mut |_| {
             windows.extend(recording.take_windows(process));
-            windows.len() >= enough
+            is_enough(&windows)
         });
         match ended {
             Ok(true) => {}
@@ -438,7 +464,8 @@ impl<'c> CountingProcesses<'c> {
             Err(error) => return Err(failed_count(error, &recording)?),
         }
         windows.extend(recording.take_windows(process));
-        windows.truncate(enough);
+        let needed = (enough..=windows.len()).find(|length| is_enough(&windows[..*length]));
+        windows.truncate(needed.unwrap_or(windows.len()));
         if recording.is_damaged() {
             return Err(CountError::Damaged);
         }
@@ -465,12 +492,17 @@ impl<'c> CountingProcesses<'c> {
         harness: &PrintedHarness,
         one: &CountRequest,
     ) -> Result<SamplePair, CountError> {
-        let (shorter, longer) = one.lengths(&self.counted_by);
-        let (less, few) = self.sample_divan(harness, one, shorter)?;
-        let (more, many) = self.sample_divan(harness, one, longer)?;
-        match many.saturating_sub(few) {
-            0 => Err(CountError::Nothing),
-            iterations => pair_samples(less, more, iterations),
+        let (mut shorter, mut longer) = one.lengths(&self.counted_by);
+        loop {
+            let (less, few) = self.sample_divan(harness, one, shorter)?;
+            let (more, many) = self.sample_divan(harness, one, longer)?;
+            if !self.needs_longer_samples(&less, &more, longer) {
+                return match many.saturating_sub(few) {
+                    0 => Err(CountError::Nothing),
+                    iterations => pair_samples(less, more, iterations),
+                };
+            }
+            (shorter, longer) = (LENGTHENING * shorter, LENGTHENING * longer);
         }
     }
 

@@ -192,11 +192,7 @@ impl Workspace {
     ///
     /// If not, callers report that there is nothing to measure, instead of a failed build.
     pub fn has_bench_targets(&self, options: &CargoOptions) -> bool {
-        !options.selects_all_benches()
-            || self.selected(options).into_iter().any(|package| {
-                let mut targets = package.targets.iter();
-                targets.any(|target| Self::may_hold_benches(package, target))
-            })
+        !options.selects_all_benches() || self.selected(options).into_iter().any(has_benches)
     }
 
     /// Reports whether a build with `options` may have bench targets, and not only programs.
@@ -288,30 +284,20 @@ impl Workspace {
             .collect()
     }
 
-    /// Returns the crates that the selected benchmarks and `programs` can execute: the libraries of the selected packages and of the members on which
-    /// these depend, and the binaries of the programs.
+    /// Returns the crates that the selected benchmarks measure: the libraries of the selected packages and of the members on which these depend, and
+    /// the binaries of `programs`. Support crates ([`Self::support_packages`]) are not measured.
     pub fn measured_crates(
         &self,
         options: &CargoOptions,
         programs: &[ProgramBenchmark],
     ) -> Vec<MeasuredCrate> {
-        let members = self.members();
         let mut packages = self.selected(options);
-        let selected = packages.len();
+        let support = self.support_packages(options);
+        packages.retain(|package| !support.iter().any(|name| *package.name == *name));
         let mut place = 0;
         while let Some(package) = packages.get(place).copied() {
-            let is_used = |kind: DependencyKind| match kind {
-                DependencyKind::Normal => true,
-                // Only benches use them.
-                DependencyKind::Development => place < selected,
-                _ => false,
-            };
-            for dependency in package.dependencies.iter().filter(|one| is_used(one.kind)) {
-                let is_it =
-                    |member: &&Package| member.manifest_path.parent() == dependency.path.as_deref();
-                let found = members.iter().copied().find(is_it);
-                let known = |found: &&Package| packages.iter().any(|one| one.id == found.id);
-                if let Some(found) = found.filter(|found| !known(found)) {
+            for found in self.measured_dependencies(package) {
+                if packages.iter().all(|one| one.id != found.id) {
                     packages.push(found);
                 }
             }
@@ -337,6 +323,53 @@ impl Workspace {
             }
         }
         found
+    }
+
+    /// Returns the names of the selected packages that only support the benches or tests of others: they have no benchmarks, and other members use
+    /// them only as dev-dependencies. Packages that `options` name are never support.
+    pub fn support_packages(&self, options: &CargoOptions) -> Vec<String> {
+        let mut selected = self.selected(options);
+        if !options.packages.is_empty() {
+            selected.clear();
+        }
+        let members = self.members();
+        selected.retain(|package| {
+            let is_it = |found: &&Package| found.id == package.id;
+            let mut others = members.iter().filter(|other| other.id != package.id);
+            let is_measured =
+                |other: &&Package| self.measured_dependencies(other).iter().any(is_it);
+            let is_used = |other: &&Package| {
+                let used = self.dependencies(other, DependencyKind::Development);
+                used.iter().any(is_it)
+            };
+            others.clone().any(is_used) && !has_benches(package) && !others.any(is_measured)
+        });
+        let names = selected.into_iter().map(|package| package.name.to_string());
+        names.collect()
+    }
+
+    /// Returns the members that are measured together with the library of `package`. Benches in a package without a library measure dev-dependencies.
+    fn measured_dependencies(&self, package: &Package) -> Vec<&Package> {
+        let mut found = self.dependencies(package, DependencyKind::Normal);
+        if !package.targets.iter().any(is_library_with_functions) && has_benches(package) {
+            found.extend(self.dependencies(package, DependencyKind::Development));
+        }
+        found
+    }
+
+    /// Returns the members on which `package` depends in this way.
+    fn dependencies(&self, package: &Package, kind: DependencyKind) -> Vec<&Package> {
+        let dependencies = package.dependencies.iter();
+        let paths: Vec<_> = dependencies
+            .filter(|one| one.kind == kind)
+            .filter_map(|one| one.path.as_deref())
+            .collect();
+        let mut members = self.members();
+        members.retain(|member| {
+            let directory = member.manifest_path.parent();
+            directory.is_some_and(|directory| paths.contains(&directory))
+        });
+        members
     }
 
     /// Lists all targets of the workspace, bench targets first. Each has the name of its package, its own name and its main source file.
@@ -411,6 +444,25 @@ pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
     let beside = target.src_path.parent();
     let beside = beside.filter(|all| is_alone && Some(*all) != package.manifest_path.parent());
     has_libtest_benches(beside.unwrap_or(&target.src_path).as_std_path())
+}
+
+/// Reports whether a target of the package may hold benchmarks.
+fn has_benches(package: &Package) -> bool {
+    let mut targets = package.targets.iter();
+    targets.any(|target| Workspace::may_hold_benches(package, target))
+}
+
+/// Reports whether a target is a library that may have functions. Some packages of benches have an empty library. Reads only its main file.
+fn is_library_with_functions(target: &Target) -> bool {
+    if !is_library(target) {
+        return false;
+    }
+    let text = fs::read_to_string(&target.src_path).unwrap_or_default();
+    let code = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let mut words = code.flat_map(str::split_whitespace);
+    words.any(|word| matches!(word, "fn" | "mod"))
 }
 
 /// Reports whether these packages have a bench target of this name. Accepts every pattern, because cargo itself checks patterns.
@@ -496,5 +548,71 @@ mod tests {
         perfcheck_mutations::attack("cargo's metadata", &[METADATA.to_vec()], |bytes| {
             drop(Workspace::parse(bytes).map(|workspace| look_at(&workspace)));
         });
+    }
+
+    #[test]
+    fn measured_crates_are_reached_through_normal_dependencies_and_from_packages_of_benches() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path();
+        let package = |name: &str, rest: &str, library: &str| {
+            let manifest = format!(
+                "[package]\nname = \"{name}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n{rest}"
+            );
+            fs::create_dir_all(root.join(name).join("src")).expect("a directory");
+            fs::write(root.join(name).join("Cargo.toml"), manifest).expect("written");
+            fs::write(root.join(name).join("src/lib.rs"), library).expect("written");
+        };
+        fs::write(
+            root.join("Cargo.toml"),
+            "[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n",
+        )
+        .expect("written");
+        let bench = "[[bench]]\nname = \"all\"\npath = \"src/lib.rs\"\n";
+        package(
+            "text",
+            &format!(
+                "[dependencies]\nunicode = {{ path = \"../unicode\" }}\n[dev-dependencies]\ntext = {{ path = \".\" }}\ndata = {{ path = \"../data\" }}\n{bench}"
+            ),
+            "pub fn f() {}\n",
+        );
+        package("unicode", "", "pub fn f() {}\n");
+        package("data", "", "pub fn f() {}\n");
+        package(
+            "gauges",
+            &format!("[dev-dependencies]\nengine = {{ path = \"../engine\" }}\n{bench}"),
+            "// The benches of the module fn.\n",
+        );
+        package(
+            "engine",
+            "[dev-dependencies]\nengine = { path = \".\" }\n",
+            "pub mod parts {}\n",
+        );
+        package("alone", "", "pub fn f() {}\n");
+        let find = |packages: &[&str]| {
+            let options = CargoOptions {
+                manifest_path: Some(root.join("Cargo.toml")),
+                packages: packages.iter().map(ToString::to_string).collect(),
+                offline: true,
+                ..CargoOptions::default()
+            };
+            let cargo = Path::new(env!("CARGO"));
+            let workspace = Workspace::load(cargo, &options, &Supervisor::default());
+            let workspace = workspace.expect("a workspace");
+            let crates = workspace.measured_crates(&options, &[]).into_iter();
+            let names: Vec<String> = crates.map(|one| one.name).collect();
+            (
+                names.join(" "),
+                workspace.support_packages(&options).join(" "),
+            )
+        };
+        for (packages, crates, support) in [
+            (&[][..], "alone engine gauges text unicode", "data"),
+            (&["text"], "text unicode", ""),
+            (&["text", "data"], "data text unicode", ""),
+            (&["gauges"], "engine gauges", ""),
+        ] {
+            let expected = (crates.to_owned(), support.to_owned());
+            assert_eq!(find(packages), expected, "{packages:?}");
+        }
     }
 }
