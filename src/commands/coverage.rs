@@ -36,7 +36,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::ProcessContext;
 use perfcheck_bench::measure::{CountError, DiscoveredTarget, Filter, LineCounter};
-use perfcheck_build::cargo::{CargoOptions, MeasuredCrate};
+use perfcheck_build::cargo::{CargoOptions, CfgOptions, MeasuredCrate};
 use perfcheck_build::sides::StagedExecutables;
 use perfcheck_code::{SourceFunction, SourceModule, scan_source};
 
@@ -123,7 +123,14 @@ pub fn coverage(
     };
     let timed = call.count(CountedCode::Iteration, world)?;
     let executed = call.count(CountedCode::Process, world)?;
-    let functions = FunctionIndex::read(&crates, context.workspace.root());
+    let toolchain = context.toolchain(&common.cargo, world.supervisor)?;
+    let options_of_target = toolchain.query_cfg(world.supervisor)?;
+    let functions = FunctionIndex::read(&crates, context.workspace.root(), |package| {
+        match timed.features.get(package) {
+            Some(features) => options_of_target.with_features(features),
+            None => options_of_target.clone(),
+        }
+    });
     let sensitivities = call.find_sensitivities(&timed)?;
     let rows = functions.describe(&timed, &executed, &sensitivities);
     let covered = rows.iter().filter(|row| row.is_covered(options.within));
@@ -255,6 +262,8 @@ struct CountedBenchmarks {
     benchmarks: Vec<Benchmark>,
     /// The counts of the benchmarks that could be counted.
     counts: BTreeMap<BenchmarkKey, LineCounts>,
+    /// The features with which each package was compiled, as far as they are known.
+    features: BTreeMap<String, BTreeSet<String>>,
     /// A sentence for each benchmark that could not be counted.
     failures: Vec<String>,
     has_failed_targets: bool,
@@ -296,6 +305,7 @@ impl CoverageCall<'_> {
         let root = self.context.workspace.root();
         let sources = build.map_or(root, |build| &*build.sources);
         let mut found = CountedBenchmarks {
+            features: build.map_or_else(BTreeMap::new, |build| build.features.clone()),
             has_failed_targets: !tree.found.failures.is_empty(),
             ..CountedBenchmarks::default()
         };
@@ -470,11 +480,13 @@ struct FunctionIndex {
 }
 
 impl FunctionIndex {
-    /// Reads the functions of these crates. Files that cannot be read have none, because the build has succeeded without them.
-    fn read(crates: &[MeasuredCrate], root: &Path) -> Self {
+    /// Reads the functions of these crates that are compiled with the options that `cfg` returns for a package. Files that cannot be read have none,
+    /// because the build has succeeded without them.
+    fn read(crates: &[MeasuredCrate], root: &Path, cfg: impl Fn(&str) -> CfgOptions) -> Self {
         let mut functions = Vec::new();
         let mut read = BTreeSet::new();
         for one in crates {
+            let options = cfg(&one.package);
             let mut open = vec![SourceFileOfCrate::from_crate(one)];
             while let Some(source) = open.pop() {
                 let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
@@ -485,7 +497,7 @@ impl FunctionIndex {
                 if !read.insert(source.path.clone()) {
                     continue;
                 }
-                let scanned = scan_source(&text);
+                let scanned = scan_source(&text, &|predicate| options.excludes(predicate));
                 let named = |function: SourceFunction| WorkspaceFunction {
                     name: format!("{}::{}", source.module, function.name),
                     package: one.package.clone(),

@@ -12,7 +12,7 @@ use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine, Perfcheck};
 
 /// The library. `fast` and `slow` run the same loop, `slow` three times as often.
-const LIBRARY: &str = r"
+const LIBRARY: &str = r#"
 pub mod words;
 
 macro_rules! loop_of {
@@ -55,9 +55,16 @@ fn word(turn: u64) -> String {
     (turn * 7919 % 1009).to_string()
 }
 
+#[cfg(all(not(windows), feature = "usual"))]
 fn mix(sum: u64, turn: u64) -> u64 {
     sum * 3 ^ turn
 }
+
+#[cfg(windows)]
+pub fn on_another_system() {}
+
+#[cfg(feature = "unusual")]
+mod with_a_feature;
 
 /// The compiler removes all of it.
 pub fn two() -> u64 {
@@ -74,7 +81,7 @@ impl Drop for words::Words {
 mod tests {
     fn of_tests() {}
 }
-";
+"#;
 
 /// A module in a file of its own, whose code is nearly all of the standard library.
 const WORDS: &str = "
@@ -86,6 +93,11 @@ impl Words {
     }
 }
 ";
+
+/// A module that is not compiled, because its feature is off.
+const WITH_A_FEATURE: &str = "pub fn spin() {}\n";
+
+const FEATURES: &str = "\n[features]\ndefault = [\"usual\"]\nusual = []\nunusual = []\n";
 
 const BENCHMARKS: &str = r#"
     suite.bench("loops", |b| b.iter(|| planted::fast(1000 * planted::two()) ^ planted::slow(2000)));
@@ -108,9 +120,10 @@ fn project(machine: &Machine) -> Project<'_> {
         "opt-level = 3\nstrip = true",
     );
     assert_ne!(manifest, optimized);
-    project.write("Cargo.toml", &optimized);
+    project.write("Cargo.toml", &(optimized + FEATURES));
     project.write("src/lib.rs", LIBRARY);
     project.write("src/words.rs", WORDS);
+    project.write("src/with_a_feature.rs", WITH_A_FEATURE);
     project.benchmarks(BENCHMARKS);
     project.commit();
     project
@@ -191,6 +204,7 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
         assert_eq!(found["benchmark"], Value::Null, "{finished}");
         assert_eq!(found["slowdown"], Value::Null, "{finished}");
     }
+    // No test, and nothing for other systems or features.
     let all = finished.messages("function-covered");
     assert_eq!(all.len(), 9, "{finished}");
     let found = finished.messages("coverage-finished").remove(0);

@@ -1,7 +1,9 @@
 //! Finds the functions of a Rust source file, with the lines of each, and the modules that the file declares.
 //!
-//! The file is read as a list of tokens. Macros are not expanded: a function in the body of `macro_rules!` counts where it is written, as in debug
-//! information. Conditions are not evaluated either, but code that only tests compile is left out.
+//! The file is read as trees of tokens, and only the headers of items are understood. So a file can have syntax that is newer than this scan. Macros are
+//! not expanded: a function in the body of `macro_rules!` counts where it is written, as in debug information.
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 
 /// A function that has a body. Closures are part of the function that contains them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,440 +34,268 @@ pub struct ScannedSource {
     pub modules: Vec<SourceModule>,
 }
 
-/// Scans a source file.
-pub fn scan_source(text: &str) -> ScannedSource {
-    let tokens = tokenize(text);
+/// Scans a source file. `excludes` reports whether the predicate of a `cfg` is false, such as `all (unix , feature = "std")`. Code under such a `cfg` is
+/// left out, and so are tests. A text that cannot be split into tokens has no functions.
+pub fn scan_source(text: &str, excludes: &dyn Fn(&str) -> bool) -> ScannedSource {
     let mut scan = Scan {
-        tokens: &tokens,
+        excludes,
         found: ScannedSource::default(),
-        scopes: Vec::new(),
+        outer: Vec::new(),
     };
-    scan.read();
-    // A function whose closing brace is missing has no lines.
-    let mut found = scan.found;
-    found.functions.retain(|function| function.last_line > 0);
-    found
+    if let Ok(tokens) = text.parse() {
+        scan.read(tokens);
+    }
+    scan.found
 }
 
-/// The item to which an open brace belongs.
-#[derive(Debug, Clone, Default)]
-struct OpenBrace {
-    /// The name that the code between the braces has in front of its names. `None` for a block.
-    name: Option<String>,
+/// A module, type, trait or function, whose name comes before the names of what it contains.
+struct OuterItem {
+    name: String,
     is_module: bool,
-    /// The index of the function whose body this is.
-    function: Option<usize>,
 }
 
-struct Scan<'t> {
-    tokens: &'t [Token<'t>],
+struct Scan<'p> {
+    excludes: &'p dyn Fn(&str) -> bool,
     found: ScannedSource,
-    scopes: Vec<OpenBrace>,
+    /// The items that contain the current tokens, beginning with the outermost.
+    outer: Vec<OuterItem>,
 }
 
-impl<'t> Scan<'t> {
-    fn read(&mut self) {
-        let mut at = 0;
-        let mut path_attribute = None;
-        // The scope of the next brace.
-        let mut opened = OpenBrace::default();
-        while at < self.tokens.len() {
-            let (word, next) = (self.word(at), self.word(at + 1));
-            let mut after = at + 1;
-            match word {
-                "#" if next == "[" || next == "!" => {
-                    let (end, attribute) = self.read_attribute(at);
-                    after = end;
-                    if is_test_only(&attribute) && next == "[" {
-                        after = self.end_of_item(end);
-                    } else if let Some(file) = attribute.strip_prefix("path=") {
-                        path_attribute = Some(file.trim_matches('"').to_owned());
+impl Scan<'_> {
+    /// Reads the tokens of a file or between two brackets.
+    fn read(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut rest = &tokens[..];
+        let mut file = None;
+        while let Some(first) = rest.first() {
+            let mut length = 1;
+            if let Some(attribute) = Attribute::from_tokens(rest) {
+                length = attribute.length;
+                if attribute.leaves_out(self.excludes) {
+                    if attribute.is_inner {
+                        return;
                     }
+                    length += item_length(&rest[length..]);
+                    file = None;
+                } else if let Some(named) = attribute.file() {
+                    file = Some(named);
                 }
-                "fn" if is_name(next) || next == "$" => {
-                    let name = match next {
-                        "$" => format!("${}", self.word(at + 2)),
-                        name => name.to_owned(),
-                    };
-                    after = self.end_of_header(at + 1);
-                    if self.word(after) == "{" {
-                        opened = self.begin_function(name, self.tokens[at].line);
+            } else {
+                match first {
+                    TokenTree::Ident(keyword) => {
+                        length = self.read_item(keyword, &rest[1..], file.as_deref());
+                        if keyword == "mod" {
+                            file = None;
+                        }
                     }
+                    TokenTree::Group(group) if !is_pattern(rest) => self.read(group.stream()),
+                    _ => {}
                 }
-                "mod" if is_name(next) => {
-                    after = at + 2;
-                    if self.word(after) == "{" {
-                        opened.name = Some(next.to_owned());
-                        opened.is_module = true;
-                    } else if self.word(after) == ";" {
-                        let file = path_attribute.take();
-                        self.add_module(next, file);
-                    }
-                }
-                "trait" if is_name(next) => {
-                    after = self.end_of_header(at + 1);
-                    opened.name = (self.word(after) == "{").then(|| next.to_owned());
-                }
-                "impl" if self.begins_item(at) => {
-                    after = self.end_of_header(at + 1);
-                    let header = &self.tokens[at + 1..after];
-                    opened.name = (self.word(after) == "{").then(|| implemented_type(header));
-                }
-                "{" => self.scopes.push(std::mem::take(&mut opened)),
-                "}" => {
-                    let closed = self.scopes.pop().unwrap_or_default();
-                    if let Some(function) = closed.function {
-                        self.found.functions[function].last_line = self.tokens[at].line;
-                    }
-                }
-                _ => {}
             }
-            // An attribute belongs to the item that follows it.
-            if matches!(word, ";" | "}") {
-                path_attribute = None;
-            }
-            at = after;
+            rest = &rest[length..];
         }
     }
 
-    fn word(&self, at: usize) -> &'t str {
-        self.tokens.get(at).map_or("", |token| token.text)
+    /// Reads the item that begins with `keyword`, or only this word if it begins no item that contains functions. `file` is the file that an attribute
+    /// has named for the item. Returns the number of tokens.
+    fn read_item(&mut self, keyword: &Ident, rest: &[TokenTree], file: Option<&str>) -> usize {
+        let word = keyword.to_string();
+        if !matches!(&*word, "fn" | "impl" | "mod" | "trait") {
+            return 1;
+        }
+        let Some(end) = find_end(rest) else { return 1 };
+        let name = match &*word {
+            "impl" => implemented_type(&rest[..end]),
+            _ => item_name(rest),
+        };
+        let Some(name) = name else { return 1 };
+        let is_module = word == "mod";
+        if let TokenTree::Group(body) = &rest[end] {
+            if word == "fn" {
+                self.add_function(&name, keyword, body);
+            }
+            self.outer.push(OuterItem { name, is_module });
+            self.read(body.stream());
+            self.outer.pop();
+        } else if is_module {
+            self.add_module(&name, file);
+        }
+        // The keyword, the header and what ends it.
+        end + 2
     }
 
-    /// Adds a function whose body has no end yet, and returns the scope of the body.
-    fn begin_function(&mut self, name: String, first_line: u32) -> OpenBrace {
-        let outer = self.scopes.iter().filter_map(|scope| scope.name.as_deref());
-        let path: Vec<&str> = outer.chain([&*name]).collect();
+    fn add_function(&mut self, name: &str, keyword: &Ident, body: &Group) {
+        let outer = self.outer.iter().map(|item| &*item.name);
+        let path: Vec<&str> = outer.chain([name]).collect();
+        let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         self.found.functions.push(SourceFunction {
             name: path.join("::"),
-            first_line,
-            last_line: 0,
+            first_line: line(keyword.span().start().line),
+            last_line: line(body.span_close().start().line),
         });
-        OpenBrace {
-            name: Some(name),
-            is_module: false,
-            function: Some(self.found.functions.len() - 1),
-        }
     }
 
-    fn add_module(&mut self, name: &str, file: Option<String>) {
-        let outer = self.scopes.iter().filter(|scope| scope.is_module);
-        let outer = outer.filter_map(|scope| scope.name.clone());
+    fn add_module(&mut self, name: &str, file: Option<&str>) {
+        let outer = self.outer.iter().filter(|item| item.is_module);
+        let outer = outer.map(|item| &*item.name);
         self.found.modules.push(SourceModule {
-            path: outer.chain([name.to_owned()]).collect(),
-            file,
+            path: outer.chain([name]).map(str::to_owned).collect(),
+            file: file.map(str::to_owned),
         });
     }
+}
 
-    /// Reports whether the token can be the first of an item. `impl` is not, if it begins a type.
-    fn begins_item(&self, at: usize) -> bool {
-        let before = at.checked_sub(1).map_or("", |before| self.word(before));
-        matches!(before, "" | "}" | ";" | "{" | "]" | "unsafe" | "default")
+/// An attribute: `#[..]`, or `#![..]` for the item that contains it.
+struct Attribute {
+    is_inner: bool,
+    /// The tokens between the brackets.
+    content: Vec<TokenTree>,
+    /// The number of its tokens. The brackets and what is between them are one.
+    length: usize,
+}
+
+impl Attribute {
+    /// Returns the attribute with which `tokens` begin, if they do.
+    fn from_tokens(tokens: &[TokenTree]) -> Option<Self> {
+        let is_inner = is_punctuation(tokens.get(1), '!');
+        let length = if is_inner { 3 } else { 2 };
+        let TokenTree::Group(group) = tokens.get(length - 1)? else {
+            return None;
+        };
+        let is_attribute =
+            is_punctuation(tokens.first(), '#') && group.delimiter() == Delimiter::Bracket;
+        is_attribute.then(|| Self {
+            is_inner,
+            content: group.stream().into_iter().collect(),
+            length,
+        })
     }
 
-    /// Returns the index after the attribute at `at`, and its text without the brackets and without spaces.
-    fn read_attribute(&self, at: usize) -> (usize, String) {
-        let begin = at + if self.word(at + 1) == "!" { 2 } else { 1 };
-        if self.word(begin) != "[" {
-            return (begin, String::new());
-        }
-        let end = self.end_of_group(begin);
-        let inner = self.tokens.get(begin + 1..end.saturating_sub(1));
-        let words = inner.unwrap_or_default().iter().map(|token| token.text);
-        (end, words.collect())
-    }
-
-    /// Returns the index after the bracket that closes the one at `begin`.
-    fn end_of_group(&self, begin: usize) -> usize {
-        let mut depth = 0_usize;
-        for at in begin..self.tokens.len() {
-            match self.word(at) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth -= 1,
-                _ => {}
+    /// Reports whether the compiler, or a build without tests, leaves out the item.
+    fn leaves_out(&self, excludes: &dyn Fn(&str) -> bool) -> bool {
+        match &self.content[..] {
+            [TokenTree::Ident(name), TokenTree::Group(predicate)] if name == "cfg" => {
+                excludes(&predicate.stream().to_string())
             }
-            if depth == 0 {
-                return at + 1;
+            // `test`, `bench`, or an attribute such as `tokio::test`.
+            [path @ .., TokenTree::Ident(name)] => {
+                name == "test" || path.is_empty() && name == "bench"
             }
-        }
-        self.tokens.len()
-    }
-
-    /// Returns the index of the brace, semicolon or closing bracket that ends the header of an item.
-    fn end_of_header(&self, begin: usize) -> usize {
-        let mut at = begin;
-        while at < self.tokens.len() {
-            at = match self.word(at) {
-                "(" | "[" => self.end_of_group(at),
-                "{" if self.is_constant(at) => self.end_of_group(at),
-                "{" | ";" | "}" | ")" | "]" => return at,
-                _ => at + 1,
-            };
-        }
-        at
-    }
-
-    /// Reports whether the brace at `at` begins a constant in a generic type, as in `Buffer<T, { N }>`.
-    fn is_constant(&self, at: usize) -> bool {
-        match self.word(at - 1) {
-            "<" => true,
-            "," => matches!(self.word(self.end_of_group(at)), ">" | ","),
             _ => false,
         }
     }
 
-    /// Returns the index after the item that begins at `begin`, possibly with further attributes.
-    fn end_of_item(&self, begin: usize) -> usize {
-        let mut at = begin;
-        while self.word(at) == "#" {
-            at = self.read_attribute(at).0;
+    /// Returns the value of the attribute `path`.
+    fn file(&self) -> Option<String> {
+        match &self.content[..] {
+            [TokenTree::Ident(name), _, TokenTree::Literal(file)] if name == "path" => {
+                Some(file.to_string().trim_matches('"').to_owned())
+            }
+            _ => None,
         }
-        // A field, a variant or an argument ends with a comma. In an item, a comma can only be part of its header.
-        let is_item = ITEMS.contains(&self.word(at));
-        while at < self.tokens.len() {
-            at = match self.word(at) {
-                "(" | "[" => self.end_of_group(at),
-                "{" => return self.end_of_group(at),
-                ";" => return at + 1,
-                "," if !is_item => return at + 1,
-                "}" | ")" | "]" => return at,
-                _ => at + 1,
-            };
-        }
-        at
     }
 }
 
-/// The words with which an item or a statement begins.
-const ITEMS: [&str; 17] = [
-    "async",
-    "const",
-    "default",
-    "enum",
-    "extern",
-    "fn",
-    "impl",
-    "let",
-    "macro_rules",
-    "mod",
-    "pub",
-    "static",
-    "struct",
-    "trait",
-    "type",
-    "unsafe",
-    "use",
-];
+fn is_punctuation(token: Option<&TokenTree>, character: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == character)
+}
 
-/// Reports whether only tests compile an item with this attribute, given without spaces.
-fn is_test_only(attribute: &str) -> bool {
-    matches!(attribute, "test" | "bench" | "cfg(test)")
-        || attribute.starts_with("cfg(all(test,")
-        || attribute.ends_with("::test")
+/// Reports whether the first of these tokens is a pattern of `match` or `macro_rules!`, which `=>` follows. A pattern contains no functions.
+fn is_pattern(tokens: &[TokenTree]) -> bool {
+    is_punctuation(tokens.get(1), '=') && is_punctuation(tokens.get(2), '>')
+}
+
+/// Returns the number of tokens of an item, or of another part of the code that can have attributes. Further attributes count, too.
+fn item_length(tokens: &[TokenTree]) -> usize {
+    let mut begin = 0;
+    while let Some(attribute) = Attribute::from_tokens(&tokens[begin..]) {
+        begin += attribute.length;
+    }
+    find_end(&tokens[begin..]).map_or(tokens.len(), |end| begin + end + 1)
+}
+
+/// Returns the index of the braces or of the semicolon with which an item ends.
+fn find_end(tokens: &[TokenTree]) -> Option<usize> {
+    let is_end = |at: &usize| match &tokens[*at] {
+        TokenTree::Group(group) => {
+            group.delimiter() == Delimiter::Brace && !is_constant(tokens, *at)
+        }
+        token => is_punctuation(Some(token), ';'),
+    };
+    (0..tokens.len()).find(is_end)
+}
+
+/// Reports whether the braces at `at` are a constant in a generic type, as in `Buffer<T, { N }>`.
+fn is_constant(tokens: &[TokenTree], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let next = tokens.get(at + 1);
+    is_punctuation(before, '<')
+        || is_punctuation(before, ',') && (is_punctuation(next, '>') || is_punctuation(next, ','))
+}
+
+/// Returns the name with which the header of an item begins. In a macro it can be a variable such as `$name`.
+fn item_name(header: &[TokenTree]) -> Option<String> {
+    match header {
+        [TokenTree::Ident(name), ..] => Some(name.to_string()),
+        [TokenTree::Punct(dollar), TokenTree::Ident(name), ..] if dollar.as_char() == '$' => {
+            Some(format!("${name}"))
+        }
+        _ => None,
+    }
 }
 
 /// Returns the type of an `impl` block from the tokens between `impl` and the brace: `Type`, or `<Type as Trait>`.
-fn implemented_type(header: &[Token<'_>]) -> String {
+fn implemented_type(header: &[TokenTree]) -> Option<String> {
+    let is_word =
+        |at: usize, word: &str| matches!(&header[at], TokenTree::Ident(found) if found == word);
+    let mut implemented = None;
+    let (mut begin, mut end) = (0, header.len());
     let mut depth = 0_usize;
-    let mut parts: Vec<Vec<&str>> = vec![Vec::new()];
-    for (at, token) in header.iter().enumerate() {
-        let before = at.checked_sub(1).map_or("", |before| header[before].text);
-        let next = header.get(at + 1).map_or("", |token| token.text);
-        let is_arrow = token.text == ">" && before == "-";
-        match token.text {
-            "<" => depth += 1,
-            ">" if !is_arrow => {
-                depth = depth.saturating_sub(1);
-                // The parameters of the block itself are not part of the type.
-                if depth == 0 && parts.len() == 1 && parts[0].first() == Some(&"<") {
-                    parts[0].clear();
-                    continue;
-                }
-            }
-            "where" if depth == 0 => break,
-            "for" if depth == 0 && next != "<" => {
-                parts.push(Vec::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(part) = parts.last_mut() {
-            part.push(token.text);
-        }
-    }
-    match &parts[..] {
-        [own] => join_words(own),
-        [implemented, .., own] => format!("<{} as {}>", join_words(own), join_words(implemented)),
-        [] => String::new(),
-    }
-}
-
-/// Joins the tokens of a type, with spaces only where Rust's style has them.
-fn join_words(words: &[&str]) -> String {
-    let mut text = String::new();
-    for (at, word) in words.iter().enumerate() {
-        let before = at.checked_sub(1).map_or("", |before| words[before]);
-        let is_word = |text: &str| is_name(text) || text.starts_with('\'');
-        if before == "," || is_word(before) && is_word(word) {
-            text.push(' ');
-        }
-        text.push_str(word);
-    }
-    text
-}
-
-/// Reports whether a token is an identifier or a keyword.
-fn is_name(text: &str) -> bool {
-    text.bytes()
-        .next()
-        .is_some_and(|first| is_identifier_byte(first) && !first.is_ascii_digit())
-}
-
-/// Reports whether a byte can be part of an identifier. Every byte beyond ASCII counts.
-fn is_identifier_byte(byte: u8) -> bool {
-    byte == b'_' || byte.is_ascii_alphanumeric() || !byte.is_ascii()
-}
-
-/// A name, a literal or a single other character.
-#[derive(Debug, Clone, Copy)]
-struct Token<'t> {
-    text: &'t str,
-    /// The line on which the token begins, counted from 1.
-    line: u32,
-}
-
-/// Splits a source into tokens, without comments.
-fn tokenize(text: &str) -> Vec<Token<'_>> {
-    let bytes = text.as_bytes();
-    let mut tokens = Vec::new();
-    let (mut at, mut line) = (0, 1);
-    while at < bytes.len() {
-        let mut end = end_of_token(bytes, at).min(bytes.len());
-        // Only a damaged literal can end within a character.
-        while !text.is_char_boundary(end) {
-            end += 1;
-        }
-        let piece = &text[at..end];
-        let is_comment = piece.starts_with("//") || piece.starts_with("/*");
-        if !is_comment && !bytes[at].is_ascii_whitespace() {
-            tokens.push(Token { text: piece, line });
-        }
-        line += u32::try_from(piece.matches('\n').count()).unwrap_or(0);
-        at = end;
-    }
-    tokens
-}
-
-/// Returns the index after the token, the comment or the space that begins at `at`. It can exceed the length, if a literal has no end.
-fn end_of_token(bytes: &[u8], at: usize) -> usize {
-    let rest = &bytes[at..];
-    match rest[0] {
-        b'/' if rest.starts_with(b"//") => {
-            let end = rest.iter().position(|byte| *byte == b'\n');
-            at + end.unwrap_or(rest.len())
-        }
-        b'/' if rest.starts_with(b"/*") => end_of_comment(bytes, at),
-        b'"' => end_of_string(bytes, at),
-        b'\'' => end_of_quote(bytes, at),
-        first if is_identifier_byte(first) => {
-            let end = at + length_of_name(rest);
-            let is_raw = matches!(&bytes[at..end], b"r" | b"br" | b"cr");
-            match (&bytes[at..end], bytes.get(end)) {
-                (_, Some(b'"' | b'#')) if is_raw => end_of_raw(bytes, end),
-                (b"b" | b"c", Some(b'"')) => end_of_string(bytes, end),
-                (b"b", Some(b'\'')) => end_of_quote(bytes, end),
-                _ => end,
-            }
-        }
-        _ => at + 1,
-    }
-}
-
-fn length_of_name(bytes: &[u8]) -> usize {
-    let end = bytes.iter().position(|byte| !is_identifier_byte(*byte));
-    end.unwrap_or(bytes.len())
-}
-
-/// Returns the index after a block comment, in which others may be nested.
-fn end_of_comment(bytes: &[u8], begin: usize) -> usize {
-    let (mut at, mut depth) = (begin, 0_usize);
-    while at < bytes.len() {
-        if bytes[at..].starts_with(b"/*") {
+    for at in 0..header.len() {
+        let is_arrow = at > 0 && is_punctuation(header.get(at - 1), '-');
+        if is_punctuation(header.get(at), '<') {
             depth += 1;
-            at += 2;
-        } else if bytes[at..].starts_with(b"*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
+        } else if is_punctuation(header.get(at), '>') && !is_arrow {
+            depth = depth.saturating_sub(1);
+            // The parameters of the block itself are not part of the type.
+            if depth == 0 && begin == 0 && is_punctuation(header.first(), '<') {
+                begin = at + 1;
             }
-        } else {
-            at += 1;
+        } else if depth == 0 && is_word(at, "for") && !is_punctuation(header.get(at + 1), '<') {
+            implemented = Some(&header[begin..at]);
+            begin = at + 1;
+        } else if depth == 0 && is_word(at, "where") {
+            end = at;
+            break;
         }
     }
-    at
+    let own = source_text(&header[begin..end])?;
+    Some(match implemented {
+        Some(implemented) => format!("<{own} as {}>", source_text(implemented)?),
+        None => own,
+    })
 }
 
-/// Returns the index after the string whose first quote is at `begin`.
-fn end_of_string(bytes: &[u8], begin: usize) -> usize {
-    let mut at = begin + 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => at += 2,
-            b'"' => return at + 1,
-            _ => at += 1,
-        }
-    }
-    at
-}
-
-/// Returns the index after the raw string or raw identifier whose `r` is before `begin`.
-fn end_of_raw(bytes: &[u8], begin: usize) -> usize {
-    let hashes = bytes[begin..].iter().take_while(|byte| **byte == b'#');
-    let hashes = hashes.count();
-    let quote = begin + hashes;
-    if bytes.get(quote) != Some(&b'"') {
-        // A raw identifier such as `r#type`.
-        return quote + length_of_name(&bytes[quote..]);
-    }
-    let mut at = quote + 1;
-    while at < bytes.len() {
-        let is_closed = bytes[at] == b'"'
-            && bytes[at + 1..]
-                .iter()
-                .take_while(|byte| **byte == b'#')
-                .count()
-                >= hashes;
-        if is_closed {
-            return at + 1 + hashes;
-        }
-        at += 1;
-    }
-    at
-}
-
-/// Returns the index after the character or lifetime whose quote is at `begin`.
-fn end_of_quote(bytes: &[u8], begin: usize) -> usize {
-    let rest = &bytes[begin + 1..];
-    if rest.first() == Some(&b'\\') {
-        let end = rest.iter().skip(2).position(|byte| *byte == b'\'');
-        return begin + 1 + end.map_or(rest.len(), |end| end + 3);
-    }
-    // The bytes of a character beyond ASCII, after the first, have the two upper bits 10.
-    let following = rest.iter().skip(1).take_while(|byte| **byte & 0xc0 == 0x80);
-    let length = 1 + following.count();
-    if rest.get(length) == Some(&b'\'') {
-        return begin + 1 + length + 1;
-    }
-    begin + 1 + length_of_name(rest)
+/// Returns the text of these tokens in the source, on one line.
+fn source_text(tokens: &[TokenTree]) -> Option<String> {
+    let (first, last) = (tokens.first()?.span(), tokens.last()?.span());
+    let text = first.join(last)?.source_text()?;
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Scans a text that is compiled without tests, and for another system than Plan 9.
+    fn scan(text: &str) -> ScannedSource {
+        scan_source(text, &|predicate| {
+            predicate.contains("plan9") || matches!(predicate, "test" | "all (test , unix)")
+        })
+    }
+
     fn names(text: &str) -> Vec<(String, u32, u32)> {
-        let functions = scan_source(text).functions.into_iter();
+        let functions = scan(text).functions.into_iter();
         functions
             .map(|one| (one.name, one.first_line, one.last_line))
             .collect()
@@ -526,7 +356,6 @@ fn g(x: u8) {}
     #[test]
     fn code_of_tests_is_left_out() {
         let text = "\
-#![cfg(test)]
 struct S { #[cfg(test)] only: Vec<u8>, other: u8 }
 #[cfg(test)] use a::{b, c};
 #[cfg(test)]
@@ -534,12 +363,62 @@ struct S { #[cfg(test)] only: Vec<u8>, other: u8 }
 mod tests { fn hidden() {} }
 #[tokio::test]
 async fn hidden<A, B>() {}
-#[cfg(all(test, unix))] mod more;
+#[bench]
+fn hidden() {}
+#[cfg(all(
+    test,
+    unix
+))] mod more;
 #[cfg(feature = \"test\")] fn shown() {}
-macro_rules! make { ($name:ident) => { fn $name() { 1 } }; }
 ";
-        check(text, &[("shown", 10, 10), ("$name", 11, 11)]);
-        assert_eq!(scan_source(text).modules, []);
+        check(text, &[("shown", 14, 14)]);
+        assert_eq!(scan(text).modules, []);
+    }
+
+    #[test]
+    fn code_that_is_not_compiled_is_left_out() {
+        let text = "\
+#[cfg(plan9)] fn hidden() -> Buffer<{ 3 }> { fn hidden() {} }
+#[path = \"x.rs\"] #[cfg(plan9)] #[path = \"y.rs\"] pub(crate) mod hidden;
+#[cfg(plan9)] impl S { fn hidden() {} }
+impl S { #[cfg(plan9)] fn hidden() {} #[cfg(unix)] fn shown() {} }
+fn outer() { #[cfg(plan9)] { fn hidden() {} } fn inner() {} }
+mod plan9 { #![cfg(plan9)] fn hidden() {} }
+cfg_if! { if #[cfg(plan9)] { fn hidden() {} } else { fn other() {} } }
+mod shown;
+";
+        check(
+            text,
+            &[
+                ("S::shown", 4, 4),
+                ("outer", 5, 5),
+                ("outer::inner", 5, 5),
+                ("other", 7, 7),
+            ],
+        );
+        let modules = scan(text).modules;
+        assert_eq!(modules.len(), 1);
+        assert_eq!((&*modules[0].path[0], &modules[0].file), ("shown", &None));
+        check("//! Docs.\n#![cfg(plan9)]\nfn hidden() {}", &[]);
+    }
+
+    #[test]
+    fn functions_of_macros_are_named_as_they_are_written() {
+        let text = "\
+macro_rules! make {
+    (fn $name:ident() { $($body:tt)* }) => { fn $name() { $($body)* } };
+    ($kind:ty) => { $(#[$meta])* impl Make for $kind { fn make() {} } };
+}
+make! { fn made() {} }
+";
+        check(
+            text,
+            &[
+                ("$name", 2, 2),
+                ("<$kind as Make>::make", 3, 3),
+                ("made", 5, 5),
+            ],
+        );
     }
 
     #[test]
@@ -550,7 +429,7 @@ macro_rules! make { ($name:ident) => { fn $name() { 1 } }; }
             file: file.map(str::to_owned),
         };
         assert_eq!(
-            scan_source(text).modules,
+            scan(text).modules,
             [
                 module(&["a"], None),
                 module(&["b", "c"], Some("x/c.rs")),

@@ -673,23 +673,17 @@ impl SamplePair {
     }
 }
 
-/// Returns the average counts by source line, from a profile whose entries are lines.
+/// Returns the average counts by source line.
 fn collect_lines(profile: &Profile, instructions: u64, iterations: u64) -> LineCounts {
     let mean = |count: u64| count as f64 / iterations as f64;
-    let mut counts = LineCounts {
+    let files = profile.lines().into_iter().map(|(file, lines)| {
+        let lines = lines.into_iter().map(|(line, count)| (line, mean(count)));
+        (file.to_owned(), lines.collect())
+    });
+    LineCounts {
         instructions: mean(instructions),
-        ..LineCounts::default()
-    };
-    for (place, count) in profile.functions() {
-        // Other entries are linker symbols, which contain no colon.
-        if let Some((file, line)) = place.rsplit_once(':')
-            && let Ok(line) = line.parse()
-        {
-            let lines = counts.lines.entry(file.to_owned()).or_default();
-            lines.insert(line, mean(count));
-        }
+        lines: files.collect(),
     }
-    counts
 }
 
 /// The name that replaces the outermost callers of a stack that is deeper than callgrind records.

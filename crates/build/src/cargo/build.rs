@@ -630,5 +630,8 @@ mod tests {
         // Without programs to run, the binary is not a target.
         assert_eq!(alone.targets(cargo, &toolchain, &[]).len(), 0);
         assert_eq!(alone.executables().len(), 1);
+        let features = ["default", "std"].map(str::to_owned);
+        assert_eq!(both.features, [("text".to_owned(), features.into())].into());
+        assert_eq!(alone.features, both.features);
     }
 }

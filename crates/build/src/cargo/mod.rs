@@ -4,6 +4,7 @@
 //! targets come in a stable order, independent of the order in which cargo built them.
 
 mod build;
+mod cfg;
 mod error;
 mod metadata;
 mod options;
@@ -12,6 +13,7 @@ mod selection;
 mod toolchain;
 
 pub use build::{BuildOrder, BuiltTargets, DiagnosticTiming};
+pub use cfg::CfgOptions;
 pub use error::{CargoError, CompileError};
 pub use metadata::{BenchPackage, MeasuredCrate, PackageSettings, Workspace, has_libtest_benches};
 pub use options::CargoOptions;

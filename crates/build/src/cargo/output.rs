@@ -12,7 +12,7 @@ use cargo_metadata::camino::Utf8PathBuf;
 use cargo_metadata::{Artifact, BuildScript, CrateType, Package, PackageId, TargetKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,6 +36,9 @@ pub struct BuildOutput {
     programs: Vec<SelectedTarget>,
     /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
+    /// The features with which each package of the workspace was compiled. Kept builds of earlier versions have none.
+    #[serde(default)]
+    pub features: BTreeMap<String, BTreeSet<String>>,
     /// The compiler's messages that are still to be printed, colored for a terminal.
     #[serde(skip)]
     pub diagnostics: Vec<String>,
@@ -60,6 +63,15 @@ impl BuildOutput {
         mut artifacts: Vec<Artifact>,
         scripts: Vec<BuildScript>,
     ) -> Self {
+        let mut packages: Vec<Package> = workspace.members().into_iter().cloned().collect();
+        let mut features: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for artifact in &artifacts {
+            let package = (packages.iter()).find(|package| package.id == artifact.package_id);
+            if let Some(package) = package {
+                let known = features.entry(package.name.to_string()).or_default();
+                known.extend(artifact.features.iter().cloned());
+            }
+        }
         artifacts.retain(|artifact| {
             artifact.executable.is_some() || !dynamic_libraries(artifact).is_empty()
         });
@@ -68,7 +80,6 @@ impl BuildOutput {
             artifact.fresh = false;
         }
         artifacts.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-        let mut packages: Vec<Package> = workspace.members().into_iter().cloned().collect();
         packages.retain(|package| {
             artifacts
                 .iter()
@@ -80,6 +91,7 @@ impl BuildOutput {
             scripts,
             programs: Vec::new(),
             skipped: Vec::new(),
+            features,
             diagnostics: Vec::new(),
         }
     }
@@ -99,6 +111,9 @@ impl BuildOutput {
             .filter(|package| !is_known(package))
             .collect();
         self.packages.extend(packages);
+        for (package, features) in built.features {
+            self.features.entry(package).or_default().extend(features);
+        }
         for script in built.scripts {
             if !self.scripts.contains(&script) {
                 self.scripts.push(script);

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use toml_edit::{DocumentMut, Item, TableLike};
 
+use super::cfg::CfgOptions;
 use super::error::CargoError;
 use super::options::CargoOptions;
 use perfcheck_analysis::model::BuildFacts;
@@ -33,6 +34,9 @@ pub struct Toolchain {
     pub(super) runner: Vec<OsString>,
     /// The linker from cargo's configuration.
     pub linker: Option<PathBuf>,
+    rustc: PathAndArgs,
+    /// The compiler's flags from cargo's configuration.
+    rustflags: Vec<String>,
 }
 
 impl Toolchain {
@@ -74,16 +78,13 @@ impl Toolchain {
         let TargetConfiguration {
             config,
             target,
-            mut rustflags,
+            rustflags,
             runner,
             linker,
         } = configured;
-        rustflags.extend(
-            options
-                .config
-                .iter()
-                .map(|entry| format!("--config {entry}")),
-        );
+        let entries = options.config.iter();
+        let entries = entries.map(|entry| format!("--config {entry}"));
+        let flags: Vec<String> = rustflags.iter().cloned().chain(entries).collect();
         let mut configured_environment = overrides.environment;
         for (name, entry) in &config.env {
             if configured_environment.iter().all(|one| one.name != *name) {
@@ -107,13 +108,23 @@ impl Toolchain {
                 rustc: version.lines().next().unwrap_or_default().to_owned(),
                 target,
                 profile: options.profile_name().to_owned(),
-                rustflags: rustflags.join(" "),
+                rustflags: flags.join(" "),
             },
             target_libraries,
             configured_environment,
             runner,
             linker,
+            rustc,
+            rustflags,
         })
+    }
+
+    /// Asks the compiler for the configuration options of the target.
+    pub fn query_cfg(&self, supervisor: &Supervisor) -> Result<CfgOptions, CargoError> {
+        let mut question = vec!["--print", "cfg", "--target", &self.facts.target];
+        question.extend(self.rustflags.iter().map(String::as_str));
+        let printed = query_rustc(&self.rustc, &question, supervisor)?;
+        Ok(CfgOptions::parse(&printed))
     }
 
     /// Reports whether the compiler accepts unstable features, such as `#[bench]`.
@@ -347,6 +358,16 @@ mod tests {
         let question = ["--print", "target-libdir", "--target", target];
         let answer = query_rustc(&rustc, &question, &supervisor).expect("an answer");
         assert_eq!(found.target_libraries, Path::new(answer.trim_end()));
+    }
+
+    #[test]
+    fn the_compiler_tells_the_options_of_the_target() {
+        let supervisor = Supervisor::default();
+        let found = Toolchain::detect(&CargoOptions::default(), &supervisor).expect("a compiler");
+        let options = found.query_cfg(&supervisor).expect("an answer");
+        let width = format!("target_pointer_width = \"{}\"", usize::BITS);
+        assert!(!options.excludes(&width));
+        assert!(options.excludes(&format!("not ({width})")));
     }
 
     #[test]

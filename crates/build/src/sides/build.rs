@@ -259,6 +259,7 @@ impl BuildCache<'_> {
             checkout_time,
             build_time: record.build_time,
             skipped: output.skipped,
+            features: output.features,
             locked: record.results.locked,
             criterion: record.results.criterion,
             sources: ground.root.join(request.prefix()),

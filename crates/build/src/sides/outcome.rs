@@ -45,6 +45,8 @@ pub struct BuiltSide {
     pub build_time: Duration,
     /// The bench targets that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
+    /// The features with which each package of the workspace was compiled, as far as they are known.
+    pub features: BTreeMap<String, BTreeSet<String>>,
     /// The locked versions of the dependencies, by package name.
     pub(super) locked: BTreeMap<String, Vec<String>>,
     /// The Criterion that the benches use.

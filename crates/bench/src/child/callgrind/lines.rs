@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::profile::{Cost, Profile, ProfilePart, read_costs};
+use super::profile::{Cost, Profile, ProfileEntry, ProfilePart, read_costs};
 
 /// A chain of foreign callers is followed for at most this many steps. Only recursion is longer.
 const LONGEST_CHAIN: usize = 64;
@@ -42,8 +42,8 @@ struct Caller<'t> {
     instructions: u64,
 }
 
-/// Parses a file of callgrind like [`ProfilePart::parse`], but the entries of the profile are lines of the workspace, such as `src/lib.rs:12`. Foreign
-/// instructions that no line of the workspace has caused count for the linker symbol of their function.
+/// Parses a file of callgrind like [`ProfilePart::parse`], but the entries of the profile are lines of the workspace. Foreign instructions that no line
+/// of the workspace has caused count for their function.
 pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart> {
     let mut functions: BTreeMap<&str, Vec<Cost<'_>>> = BTreeMap::new();
     let trigger = read_costs(text, &mut |cost| {
@@ -78,16 +78,17 @@ pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart>
     }
     let unassigned = assign_to_callers(foreign, &callers, &mut lines);
     let mut profile = Profile::default();
-    let lines = lines
-        .into_iter()
-        .map(|(SourceLine { file, line }, count)| (format!("{file}:{line}"), count));
+    let lines = lines.into_iter().map(|(SourceLine { file, line }, count)| {
+        let file = file.to_owned();
+        (ProfileEntry::Line { file, line }, count)
+    });
     let unassigned = unassigned
         .into_iter()
-        .map(|(function, count)| (function.to_owned(), count));
-    for (name, count) in lines.chain(unassigned) {
+        .map(|(function, count)| (ProfileEntry::Function(function.to_owned()), count));
+    for (entry, count) in lines.chain(unassigned) {
         let count = count.round() as u64;
         if count > 0 {
-            profile.add_count(name, count);
+            profile.add_count(entry, count);
         }
     }
     Some(ProfilePart {
@@ -133,16 +134,20 @@ fn assign_to_callers<'t>(
 mod tests {
     use super::*;
 
-    /// Returns the lines of a file of callgrind with this body.
+    /// Returns the entries of a file of callgrind with this body: functions, then lines such as `src/lib.rs:12`.
     fn lines(body: &str) -> Vec<(String, u64)> {
         let text =
             format!("desc: Trigger: --dump-before=close\npositions: line\nevents: Ir\n{body}");
         let part = attribute_lines(&text, Path::new("/w")).expect("a part");
         assert_eq!(part.trigger, "--dump-before=close");
-        let entries = part.profile.functions();
-        entries
-            .map(|(name, count)| (name.to_owned(), count))
-            .collect()
+        let functions = part.profile.functions();
+        let functions = functions.map(|(name, count)| (name.to_owned(), count));
+        let files = part.profile.lines().into_iter();
+        let lines = files.flat_map(|(file, lines)| {
+            let named = move |(line, count)| (format!("{file}:{line}"), count);
+            lines.into_iter().map(named)
+        });
+        functions.chain(lines).collect()
     }
 
     #[track_caller]
@@ -185,9 +190,9 @@ mod tests {
                 ("main", 4),
                 ("src/lib.rs:1", 10),
                 ("src/lib.rs:2", 255),
+                ("src/lib.rs:3", 60),
                 ("src/lib.rs:20", 1),
                 ("src/lib.rs:21", 85),
-                ("src/lib.rs:3", 60),
             ],
         );
     }

@@ -11,10 +11,23 @@ use std::ffi::OsString;
 use perfcheck_code::readable_name;
 
 /// The number of instructions that each function has executed itself, without the functions that it calls. If callgrind counts by stack, a function
-/// has an entry for each chain of callers.
+/// has an entry for each chain of callers. If it counts by line, source lines have entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    functions: BTreeMap<String, u64>,
+    counts: BTreeMap<ProfileEntry, u64>,
+}
+
+/// The code whose instructions an entry of a profile counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ProfileEntry {
+    /// A function, by its linker symbol. If callgrind counts by stack, the names of the callers follow it.
+    Function(String),
+    /// A source line of the workspace.
+    Line {
+        /// Path relative to the directory of the sources.
+        file: String,
+        line: u32,
+    },
 }
 
 /// One file written by callgrind.
@@ -28,13 +41,27 @@ pub(super) struct ProfilePart {
 impl Profile {
     /// Returns the total number of instructions.
     pub fn total(&self) -> u64 {
-        self.functions.values().sum()
+        self.counts.values().sum()
     }
 
     /// Iterates over the functions with the number of instructions of each. A name is a linker symbol. If callgrind counts by stack, the names of the
     /// callers follow it.
     pub fn functions(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.functions.iter().map(|(name, count)| (&**name, *count))
+        self.counts.iter().filter_map(|(entry, count)| match entry {
+            ProfileEntry::Function(name) => Some((&**name, *count)),
+            ProfileEntry::Line { .. } => None,
+        })
+    }
+
+    /// Returns the number of instructions of each source line, by file.
+    pub fn lines(&self) -> BTreeMap<&str, BTreeMap<u32, u64>> {
+        let mut found: BTreeMap<&str, BTreeMap<u32, u64>> = BTreeMap::new();
+        for (entry, count) in &self.counts {
+            if let ProfileEntry::Line { file, line } = entry {
+                found.entry(file).or_default().insert(*line, *count);
+            }
+        }
+        found
     }
 
     /// Iterates over the call stacks with the number of instructions that the innermost function of each has executed. A stack begins with its
@@ -49,23 +76,23 @@ impl Profile {
 
     /// Adds the counts of `other`.
     pub fn add(&mut self, other: Self) {
-        for (name, count) in other.functions {
-            self.add_count(name, count);
+        for (entry, count) in other.counts {
+            self.add_count(entry, count);
         }
     }
 
-    /// Subtracts the counts of `other`, and drops the functions that are left without instructions.
+    /// Subtracts the counts of `other`, and drops the entries that are left without instructions.
     #[must_use]
     pub fn subtract(mut self, other: &Self) -> Self {
-        for (name, count) in &mut self.functions {
-            *count = count.saturating_sub(other.functions.get(name).copied().unwrap_or(0));
+        for (entry, count) in &mut self.counts {
+            *count = count.saturating_sub(other.counts.get(entry).copied().unwrap_or(0));
         }
-        self.functions.retain(|_, count| *count > 0);
+        self.counts.retain(|_, count| *count > 0);
         self
     }
 
-    pub(super) fn add_count(&mut self, name: String, count: u64) {
-        let sum = self.functions.entry(name).or_default();
+    pub(super) fn add_count(&mut self, entry: ProfileEntry, count: u64) {
+        let sum = self.counts.entry(entry).or_default();
         *sum = sum.saturating_add(count);
     }
 }
@@ -78,7 +105,8 @@ impl ProfilePart {
         let trigger = read_costs(text, &mut |cost: Cost<'_>| {
             // The inclusive instructions of calls are skipped, because the lines of the callee count them already.
             if cost.callee.is_none() {
-                profile.add_count(cost.function.to_owned(), cost.instructions);
+                let function = ProfileEntry::Function(cost.function.to_owned());
+                profile.add_count(function, cost.instructions);
             }
         })?;
         Some(Self {
