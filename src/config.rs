@@ -125,6 +125,7 @@ impl ProgramEntry {
             stdin: self.stdin.clone(),
             prepare: self.prepare.clone(),
             exit: self.exit,
+            build: None,
         }
     }
 }

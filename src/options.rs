@@ -170,7 +170,7 @@ Fail (exit status 1) if a statistic exceeds a limit, [PATTERN=]STATISTIC:BOUND; 
 
 A limit in percent applies to the change from the reference, any other limit to the value itself. A limit is exceeded if the whole interval of that change or value is above it. PATTERN is a glob that the id must match.
 
-STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; for programs, cpu, memory; for executables, size; or, for single operations, p50, p95, p99, p99.9, max.
+STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; allocations, bytes, peak; for programs, cpu, memory; for executables, size; for builds, build-time; or, for single operations, p50, p95, p99, p99.9, max.
 
   --limit median:5%            no benchmark more than 5 % slower
   --limit 'parse/*=p99:2ms'    99 % of the operations of `parse/...` take at most 2 ms
@@ -178,6 +178,7 @@ STATISTIC is one of time, mean, median, slope, std-dev, mad; instructions; alloc
   --limit allocations:0        no allocations
   --limit bytes:1KiB           at most 1024 bytes per iteration
   --limit size:1%              no executable more than 1 % larger (without symbols)
+  --limit build-time:5%        no build more than 5 % slower (with --metric build-time)
 
 `limit = [\"median:5%\"]` in a table of Cargo.toml does the same.";
 
@@ -253,7 +254,11 @@ impl AnalysisOptions {
             quantile: self.quantile.or(base.quantile),
             correction: self.correction.unwrap_or(base.correction),
             p: self.rank_p.unwrap_or(base.p),
-            subject: self.metric.unwrap_or(base.subject),
+            // The samples of a build are its times.
+            subject: match self.metric {
+                Some(Statistic::BuildTime) => Statistic::Time,
+                metric => metric.unwrap_or(base.subject),
+            },
         }
     }
 
@@ -409,6 +414,11 @@ impl ComparisonOptions {
         self.uses_other_systems() || self.decision(workspace).analysis.test != Test::BootstrapT
     }
 
+    /// Reports whether builds are measured instead of benchmarks.
+    pub(super) fn measures_builds(&self) -> bool {
+        self.analysis.metric == Some(Statistic::BuildTime)
+    }
+
     /// Reports whether the verdicts are about time, the default metric.
     pub(super) fn is_about_time(&self) -> bool {
         self.analysis.explicit_analysis().subject == Analysis::default().subject
@@ -416,6 +426,11 @@ impl ComparisonOptions {
 
     /// Refuses contradictory options.
     pub(super) fn check(&self, workspace: &WorkspaceSettings) -> Result<(), AppError> {
+        if self.measures_builds() {
+            return Err(AppError::Usage(
+                "`--metric build-time` measures builds of two sides, so it needs a revision\n  help: cargo perfcheck --metric build-time --against main".to_owned(),
+            ));
+        }
         let analysis = self.decision(workspace).analysis;
         let default = Analysis::default();
         let is_ours = !analysis.test.is_foreign();
@@ -462,6 +477,9 @@ impl ComparisonOptions {
             return Err(AppError::Usage(
                 "`--correction` applies only to stored runs: a side-by-side measurement always limits the chance of any false alarm\n  help: leave out `--correction`, or compare the two stored runs: cargo perfcheck compare BASE NEW --correction bh".to_owned(),
             ));
+        }
+        if self.measures_builds() {
+            return Ok(());
         }
         self.check(&WorkspaceSettings::default())
     }

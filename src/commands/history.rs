@@ -17,7 +17,7 @@ use crate::output::{BenchmarkLine, write_benchmarks};
 use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, RunStatus, Verdict};
+use perfcheck_analysis::model::{BenchmarkKey, ProgramBenchmark, RunStatus, Verdict};
 use perfcheck_store::{
     BranchFilter, History, HistoryQuery, PastMeasurement, RunFilter, Store, WorkspaceId,
 };
@@ -29,6 +29,11 @@ pub fn history(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     if let Some(range) = &options.measuring.measure {
+        if options.is_about_builds() {
+            return Err(AppError::Usage(
+                "`--measure` measures benchmarks, not builds\n  help: leave out `--metric build-time`".to_owned(),
+            ));
+        }
         return measure_past(range, options, common, world);
     }
     if options.is_overview() {
@@ -81,7 +86,9 @@ fn selected_benchmarks(
             list_keys("did you mean", &near)
         )));
     }
-    Ok(found.into_iter().cloned().collect())
+    let is_shown =
+        |key: &&BenchmarkKey| !options.is_about_builds() || ProgramBenchmark::is_build(&key.target);
+    Ok(found.into_iter().filter(is_shown).cloned().collect())
 }
 
 /// In the list of all benchmarks, the values of this many newest runs are drawn.

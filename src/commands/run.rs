@@ -49,6 +49,7 @@ pub fn run(
     world: &mut World<'_>,
 ) -> Result<ExitCode, AppError> {
     options.check(common)?;
+    let common = &*options.with_profile(common);
     if options.comparison.analysis.explain {
         return explain_method(&options.comparison, common, world);
     }
@@ -80,8 +81,8 @@ fn measure(
         common,
         filter: &options.filter,
         comparison: &options.comparison,
-        effort: options.effort,
-        timeout: timeout(options.timeout, context),
+        effort: options.effort_in_force(),
+        timeout: timeout(options.timeout_in_force(), context),
         load,
         seed: options
             .comparison
@@ -394,7 +395,10 @@ impl RunCommand<'_> {
         let fail_on = self.fail_on();
         let is_part = options.part.is_some();
         let is_beside = options.against.is_some();
+        let measures_builds = options.comparison.measures_builds();
         let limits = options.comparison.failure.limits(tables);
+        // Those of Cargo.toml are for all runs, and a run measures either builds or benchmarks.
+        let limits = limits.filter(|limit| limit.is_on_builds() == measures_builds);
         let gate = GatePolicy {
             coverage: if is_part {
                 Coverage::Part

@@ -1,7 +1,9 @@
 //! Makes the two builds of a side-by-side measurement: the work tree, and a revision or an executable as its reference.
 
 use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revision};
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tracing::info_span;
 
 use super::machine_code::{CodeByTarget, compare_code, compare_sides, compare_sizes};
@@ -54,6 +56,8 @@ pub(crate) enum ExecutablesGuard {
     Sides(#[expect(dead_code, reason = "held")] Vec<BuiltSide>),
     /// Copies of executables.
     Stage(#[expect(dead_code, reason = "held")] StagedExecutables),
+    /// The lock on the directories of builds that are timed.
+    Folder(#[expect(dead_code, reason = "held")] Arc<File>),
 }
 
 impl BuildPair {
@@ -248,6 +252,39 @@ pub(crate) fn pair_with_revision(
     };
     let words = describe_revision(revision);
     BuildPair::from_sides(built, words, current_does_not_build, request, world)
+}
+
+/// Prepares builds of a revision and of the work tree, to measure how long they take.
+pub(crate) fn pair_timed_builds(
+    revision: &Revision,
+    request: &Request<'_>,
+    world: &mut World<'_>,
+) -> Result<BuildPair, AppError> {
+    let _stage = info_span!("build").entered();
+    let order = CacheBuild {
+        context: request.context,
+        cargo: &request.common.cargo,
+        benches_from: BenchesFrom::Revision,
+        quiet: request.common.output.quiet,
+    };
+    let sides = order.prepare_timed_sides(revision, world)?;
+    Ok(BuildPair {
+        targets: BySide {
+            base: vec![sides.targets.base],
+            candidate: vec![sides.targets.candidate],
+        },
+        code_equality: CodeByTarget::new(),
+        environment: Environment {
+            host: perfcheck_host::read_host_facts(world.variables.ci),
+            build: sides.facts,
+        },
+        kept_names: BySide::default(),
+        git: sides.git,
+        words: describe_revision(revision),
+        relinking: Relinking::Unwanted,
+        remarks: Vec::new(),
+        _in_use: ExecutablesGuard::Folder(sides.lock),
+    })
 }
 
 /// Returns the canonical path of an executable. Called before the builds, so that a wrong path is reported at once.

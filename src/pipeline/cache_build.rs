@@ -12,8 +12,8 @@ use perfcheck_analysis::model::{BenchmarkKey, BuildFacts, BySide, Run};
 use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::{
     BenchesFrom, BuildEvent, BuildOrigin, BuiltSide, PreparedSides, SidesError, SidesRequest,
-    UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree, default_cache,
-    find_kept_build, find_kept_builds, read_kept_executables,
+    TimedSides, UncopiedFile, UncopiedReason, build_commit, build_sides, build_work_tree,
+    default_cache, find_kept_build, find_kept_builds, prepare_timed_sides, read_kept_executables,
 };
 use perfcheck_host::Revision;
 
@@ -51,6 +51,17 @@ impl CacheBuild<'_> {
         self.report_ready(&describe_revision(revision), &built.base, world)?;
         self.report_ready(WORK_TREE, &built.candidate, world)?;
         Ok(built)
+    }
+
+    /// Prepares a revision and the work tree for measuring how long their builds take.
+    pub(crate) fn prepare_timed_sides(
+        &self,
+        revision: &Revision,
+        world: &mut World<'_>,
+    ) -> Result<TimedSides, AppError> {
+        self.with_cache(world, |request, events| {
+            prepare_timed_sides(request, revision, events)
+        })
     }
 
     /// Builds only the work tree. Returns it with the facts of its build.

@@ -41,8 +41,12 @@ const LONGEST_UNASKED: Duration = Duration::from_secs(3);
 const UNKNOWN_NS: f64 = 1e6;
 
 impl Request<'_> {
-    /// Returns in which benchmarks to count instructions: in all if a verdict or limit needs the counts, and otherwise as the user chose.
+    /// Returns in which benchmarks to count instructions: in all if a verdict or limit needs the counts, and otherwise as the user chose. Builds are
+    /// never counted, because most of their work is that of the compiler's processes.
     pub(crate) fn counting(&self) -> CountingMode {
+        if self.comparison.measures_builds() {
+            return CountingMode::Never;
+        }
         let subject = self.paired_decision().analysis.subject;
         let limits = self.comparison.failure.limits(&self.context.tables);
         let mut statistics = limits.map(|limit| limit.statistic).chain([subject]);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::prepare::TargetName;
 use perfcheck_analysis::findings::{ChangedFunction, CodeChange, RunNote, Sameness, SizeChange};
-use perfcheck_analysis::model::{BySide, ExecutableSize};
+use perfcheck_analysis::model::{BySide, ExecutableSize, ProgramBenchmark};
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::SideTarget;
 use perfcheck_code::{
@@ -129,8 +129,11 @@ fn to_changed_function(one: FunctionChange) -> ChangedFunction {
     }
 }
 
-/// Returns the size of the executable of a target. Returns `None` if it is unreadable or of an unsupported format.
+/// Returns the size of the executable of a target. Returns `None` if it is unreadable or of an unsupported format, or if it is cargo.
 pub(crate) fn read_size(target: &BenchTarget) -> Option<ExecutableSize> {
+    if ProgramBenchmark::is_build(&target.target) {
+        return None;
+    }
     size_of_file(&std::fs::read(target.executable()).ok()?)
 }
 

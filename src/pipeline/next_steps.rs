@@ -256,6 +256,10 @@ fn rerun_command(again: &str, row: &Row<'_>) -> String {
         let id = shell_quoted(id);
         return format!("{again}{rounds} -p {package} --program {id}");
     }
+    if ProgramBenchmark::is_build(target) {
+        let command = format!("{again}{rounds} -p {package} --exact");
+        return shell_command(&command, &[id], "");
+    }
     let target = shell_quoted(target);
     let command = format!("{again}{rounds} -p {package} --bench {target} --exact");
     shell_command(&command, &[id], "")

@@ -307,6 +307,7 @@ fn resolve_line(
             stdin: None,
             prepare: Vec::new(),
             exit: 0,
+            build: None,
         }),
         [] => {
             let all = packages.iter().flat_map(|one| workspace.binaries(one));

@@ -5,7 +5,7 @@ use tracing::info_span;
 
 use crate::error::AppError;
 use crate::pipeline::build::{
-    Against, BuildPair, discover_both, pair_with_executable, pair_with_revision,
+    Against, BuildPair, discover_both, pair_timed_builds, pair_with_executable, pair_with_revision,
 };
 use crate::pipeline::cache_build::CacheBuild;
 use crate::pipeline::prepare::{find_benchmarks, nothing_found_error};
@@ -49,6 +49,10 @@ pub(crate) fn build_against(
         Against::Revision(name) => checkout()?.revision(name)?,
         Against::MergeBase(branch) => checkout()?.merge_base(branch)?,
     };
+    if request.comparison.measures_builds() {
+        let builds = pair_timed_builds(&revision, request, world)?;
+        return list_both(builds, None, request, world);
+    }
     let listed = list_before_base(benches_from, request, world)?;
     let builds = pair_with_revision(&revision, benches_from, request, world)?;
     list_both(builds, listed, request, world)

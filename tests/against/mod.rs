@@ -6,6 +6,7 @@
 mod assembly;
 mod baselines;
 mod benchmarks;
+mod build_times;
 mod counted_crates;
 mod coverage;
 mod criterion_harness;

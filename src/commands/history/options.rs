@@ -87,9 +87,15 @@ impl HistoryOptions {
         self.last.unwrap_or(USUAL_LAST)
     }
 
-    /// Returns the metric that the history shows.
+    /// Returns the metric that the history shows. The metric of a build is its time.
     pub(super) fn metric(&self) -> Statistic {
-        self.metric.unwrap_or(Statistic::Time)
+        let metric = self.metric.filter(|_| !self.is_about_builds());
+        metric.unwrap_or(Statistic::Time)
+    }
+
+    /// Reports whether the history shows only builds.
+    pub(super) fn is_about_builds(&self) -> bool {
+        self.metric == Some(Statistic::BuildTime)
     }
 
     /// Returns true if no option selects runs or benchmarks. In that case, the command lists all benchmarks.

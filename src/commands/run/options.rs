@@ -20,6 +20,15 @@ use perfcheck_build::cargo::CargoOptions;
 use perfcheck_build::sides::BenchesFrom;
 use perfcheck_store::check_baseline_name;
 
+/// The profile in which builds are timed, unless the user names another: that of `cargo build`.
+const BUILD_PROFILE: &str = "dev";
+
+/// Default number of rounds of builds.
+const BUILD_ROUNDS: u32 = 20;
+
+/// How long a build may take, in addition to ten times the longest one so far, unless the user says so.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(3600);
+
 /// Options of a side-by-side measurement with a build that the user names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgainstOptions {
@@ -76,6 +85,7 @@ impl RunOptions {
     /// Refuses contradictory options before anything is built.
     pub(super) fn check(&self, common: &CommonOptions) -> Result<(), AppError> {
         // Options for comparisons with stored runs are checked later, together with the workspace's tables.
+        self.check_build_time()?;
         if self.against.is_some() {
             self.comparison.check_paired()?;
             if self
@@ -99,6 +109,65 @@ impl RunOptions {
             }
         }
         Ok(())
+    }
+
+    /// Refuses limits that would apply to nothing, because builds are measured and benchmarks are not, or the other way round. Refuses options that have
+    /// no meaning for builds.
+    fn check_build_time(&self) -> Result<(), AppError> {
+        let measures_builds = self.comparison.measures_builds();
+        let limits = &self.comparison.failure.limits;
+        let other = (limits.iter()).find(|limit| limit.is_on_builds() != measures_builds);
+        if let Some(limit) = other {
+            let help = if measures_builds {
+                "`--limit build-time:5%` limits builds"
+            } else {
+                "add `--metric build-time`, which measures builds"
+            };
+            return Err(AppError::Usage(format!(
+                "the limit `{}` applies to nothing that this run measures\n  help: {help}",
+                limit.text
+            )));
+        }
+        if !measures_builds {
+            return Ok(());
+        }
+        let against = self.against.as_ref().map(|against| &against.reference);
+        if let Some(Against::Executable(_)) = against {
+            return Err(AppError::Usage(
+                "an executable cannot be built again, so `--metric build-time` needs a revision\n  help: use `--against` or `--against-merge-base`".to_owned(),
+            ));
+        }
+        if self.save_baseline.is_some() {
+            return Err(AppError::Usage(
+                "a run of builds cannot be a baseline, because baselines are for benchmarks\n  help: leave out `--save-baseline`".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Returns the options of the workspace and the build. Builds are timed in the profile of `cargo build`, unless the user names another.
+    pub(super) fn with_profile<'c>(&self, common: &'c CommonOptions) -> Cow<'c, CommonOptions> {
+        if !self.comparison.measures_builds() || common.cargo.profile.is_some() {
+            return Cow::Borrowed(common);
+        }
+        let mut common = common.clone();
+        common.cargo.profile = Some(BUILD_PROFILE.to_owned());
+        Cow::Owned(common)
+    }
+
+    /// Returns how much to measure. Builds take long, so they have fewer rounds, however long each of them takes.
+    pub(super) fn effort_in_force(&self) -> Effort {
+        let usual = (self.comparison.measures_builds()).then_some(BUILD_ROUNDS);
+        Effort {
+            rounds: self.effort.rounds.or(usual),
+            ..self.effort
+        }
+    }
+
+    /// Returns how long an answer may take, unless the configured or default value applies. A build may take long although none has been timed yet.
+    pub(super) fn timeout_in_force(&self) -> Option<Duration> {
+        let measures_builds = self.comparison.measures_builds();
+        self.timeout.or(measures_builds.then_some(BUILD_TIMEOUT))
     }
 
     pub(super) fn asked_reference(&self) -> RequestedReference {
@@ -153,7 +222,10 @@ impl RunOptions {
             let is_of_work_tree = against.benches_from == BenchesFrom::WorkTree;
             benches_from = is_of_work_tree.then(|| against.benches_from.to_string());
         }
+        let metric = self.comparison.analysis.metric;
+        let metric = metric.filter(|_| self.comparison.measures_builds());
         let selected = format_flags([
+            ("--metric", metric.map(|metric| metric.to_string())),
             ("--baseline", self.baseline.clone()),
             ("--against", revision),
             ("--against-merge-base", branch),

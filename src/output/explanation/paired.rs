@@ -12,16 +12,16 @@ use crate::output::units;
 use crate::output::words::remarks::settlement_of;
 use crate::output::words::sentences::capitalize;
 use perfcheck_analysis::compare::{
-    Comparison, Estimate, Location, Note, PairedDecision, PairedMethod, Plan, SlowPathResult,
+    Comparison, Estimate, Location, Note, PairedDecision, PairedMethod, SlowPathResult,
 };
-use perfcheck_analysis::model::{Side, Verdict};
+use perfcheck_analysis::model::{ProgramBenchmark, Side, Verdict};
 
 /// Returns the statements on a side-by-side comparison, in the order from the estimates to the decision.
 pub(super) fn statements(explanation: &Explanation<'_>, comparison: &Comparison) -> Vec<Statement> {
     let mut statements = failure_statements(explanation.failures);
     let rounds = comparison.extent.processes_candidate();
     let look = comparison.look();
-    statements.extend(look.map(|look| look_statement(look, rounds, comparison, explanation.plan)));
+    statements.extend(look.map(|look| look_statement(look, rounds, comparison, explanation)));
     statements.extend(comparison.location().map(location_statement));
     if let (Some(look), Some(change)) = (look, comparison.change) {
         statements.push(estimate_statement(look, change));
@@ -39,8 +39,9 @@ fn look_statement(
     look: &PairedDecision,
     rounds: usize,
     comparison: &Comparison,
-    plan: Option<&Plan>,
+    explanation: &Explanation<'_>,
 ) -> Statement {
+    let plan = explanation.plan;
     let planned = plan.map_or_else(String::new, |plan| {
         let looks: Vec<String> = plan.looks.iter().map(u32::to_string).collect();
         format!("Checks were planned after {} rounds. ", looks.join(", "))
@@ -62,14 +63,15 @@ fn look_statement(
     };
     let layouts = comparison.extent.layouts();
     let of_layouts = match layouts {
-        0 => "Each executable kept the code layout of its build, so a small change may come from the layout.".to_owned(),
+        0 if ProgramBenchmark::is_build(&explanation.key.target) => String::new(),
+        0 => " Each executable kept the code layout of its build, so a small change may come from the layout.".to_owned(),
         _ => format!(
-            "The rounds used {}. Each layout places the functions differently, but in the same way on both sides.",
+            " The rounds used {}. Each layout places the functions differently, but in the same way on both sides.",
             units::counted(layouts, "code layout")
         ),
     };
     Statement::new(
-        format!("{text} {of_layouts}"),
+        format!("{text}{of_layouts}"),
         Numbers::Look {
             rounds,
             stopped_early: early,

@@ -24,7 +24,9 @@ pub fn estimate_at_level(
     let samples = resampling_units(&processes);
     let found = match statistic {
         Wanted::Mean => jackknife_estimate(&ClusterMean::new(&samples), level),
-        Wanted::Time | Wanted::Median => median_estimate(&ClusterMedian::new(&samples), level),
+        Wanted::Time | Wanted::BuildTime | Wanted::Median => {
+            median_estimate(&ClusterMedian::new(&samples), level)
+        }
         Wanted::Slope => {
             let ramps: Vec<Vec<(f64, f64)>> = (measurement.processes.iter().map(ramp))
                 .filter(|points| !points.is_empty())

@@ -222,6 +222,7 @@ impl<'a> Readings<'a> {
             | Statistic::Cpu
             | Statistic::Memory
             | Statistic::Size
+            | Statistic::BuildTime
             | Statistic::Latency(_) => return None,
         };
         found.is_finite().then_some(found)

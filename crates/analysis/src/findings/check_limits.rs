@@ -92,7 +92,7 @@ fn family_size(limited_rows: &[LimitedRow<'_, '_>], confidence_level: f64) -> us
         .filter(|limited| limited.value.is_uncertain(confidence_level))
         .map(|LimitedRow { row, limit, .. }| {
             let statistic = match limit.statistic {
-                Statistic::Time => Statistic::Median,
+                Statistic::Time | Statistic::BuildTime => Statistic::Median,
                 other => other,
             };
             (&row.key, statistic.to_string(), limit.ceiling.is_change())
@@ -199,11 +199,15 @@ fn change_of(comparison: &Comparison, statistic: Statistic) -> Option<LimitedVal
     let described = |found: DescribedChange| LimitedValue::Change(found.uncertainty);
     match statistic {
         // If the verdict is about another metric, so is the change that the comparison reports.
-        Statistic::Time if !matches!(comparison.basis, Decision::OtherMetric(_)) => {
+        Statistic::Time | Statistic::BuildTime
+            if !matches!(comparison.basis, Decision::OtherMetric(_)) =>
+        {
             comparison.change.map(LimitedValue::Settled)
         }
         Statistic::Mean => comparison.description.mean.map(described),
-        Statistic::Time | Statistic::Median => comparison.description.median.map(described),
+        Statistic::Time | Statistic::BuildTime | Statistic::Median => {
+            comparison.description.median.map(described)
+        }
         other => {
             if let Some(count) = comparison.count(other) {
                 return Some(if count.exact {

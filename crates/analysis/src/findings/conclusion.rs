@@ -16,7 +16,9 @@ use super::sizes::{check_sizes, find_measured_sizes, find_notable_sizes, take_si
 use super::stored::{StoredEvidence, summarize_all};
 use crate::compare::Comparison;
 use crate::exit_code::ExitCode;
-use crate::model::{BySide, Measurement, ProgressReporter, Run, RunId, Tally, Verdict};
+use crate::model::{
+    BySide, Measurement, ProgramBenchmark, ProgressReporter, Run, RunId, Tally, Verdict,
+};
 
 /// Changes below this fraction have been measured between executables that differ only in their code layout.
 const SMALL_CHANGE: f64 = 0.03;
@@ -137,8 +139,11 @@ fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
 }
 
 /// Reports whether a row has a change so small that another layout of the same code could be its cause. This is only possible if the executables had
-/// a single layout.
+/// a single layout. Builds run the same cargo on both sides.
 fn is_small_change(row: &Row<'_>) -> bool {
+    if ProgramBenchmark::is_build(&row.key.target) {
+        return false;
+    }
     let is_called = matches!(row.verdict, Some(Verdict::Regressed | Verdict::Improved));
     let layouts = row.comparison.as_ref().map(|found| found.extent.layouts());
     is_called

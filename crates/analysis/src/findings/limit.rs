@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use crate::compare::{Estimate, SharedLevel};
 use crate::exit_code::ExitCode;
-use crate::model::{BenchmarkKey, Statistic, StatisticSet, Unit, parse_fraction};
+use crate::model::{BenchmarkKey, ProgramBenchmark, Statistic, StatisticSet, Unit, parse_fraction};
 
 /// The upper bound of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -108,8 +108,16 @@ impl Limit {
         })
     }
 
+    /// Reports whether this is a limit on builds of the workspace. Such a limit applies to nothing else, and no other limit applies to builds.
+    pub fn is_on_builds(&self) -> bool {
+        self.statistic == Statistic::BuildTime
+    }
+
     /// Reports whether the limit applies to this benchmark.
     pub fn applies_to(&self, key: &BenchmarkKey) -> bool {
+        if self.is_on_builds() != ProgramBenchmark::is_build(&key.target) {
+            return false;
+        }
         let Scope { package, within } = &self.scope;
         let matches =
             |glob: &Option<GlobMatcher>| glob.as_ref().is_none_or(|glob| glob.is_match(&key.id));
@@ -317,6 +325,12 @@ mod tests {
                 Ceiling::Change(0.01),
             ),
             ("size:2kB", None, Statistic::Size, Ceiling::Value(2e3)),
+            (
+                "build-time:30s",
+                None,
+                Statistic::BuildTime,
+                Ceiling::Value(3e10),
+            ),
         ] {
             let read = Limit::from_str(text).expect(text);
             assert_eq!(
@@ -378,6 +392,13 @@ mod tests {
             assert!(!both.applies_to(&key(package, id)), "{package} {id}");
         }
         assert!(Limit::from_str("[=median:5%").is_err());
+        let build = BenchmarkKey {
+            target: ProgramBenchmark::BUILD_TARGET.into(),
+            ..key("p", "build/cold")
+        };
+        let on_builds = Limit::from_str("build-time:5%").expect("well formed");
+        assert!(on_builds.applies_to(&build) && !on_builds.applies_to(&key("p", "x")));
+        assert!(!all.applies_to(&build), "it is on benchmarks");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use partition::{RequestedReference, Shard, ShardId};
 pub use perfcheck_stats::{
     Correction, HdrCounter, MannWhitneyMethod, Quantile, TrimmedError, WordMeanings, worded,
 };
-pub use program::{ProgramBenchmark, split_command_line};
+pub use program::{ProgramBenchmark, TimedBuild, split_command_line};
 pub use progress::{
     EstimateKind, Event, EventBuffer, NullObserver, Observer, ProgressReporter, VisitPlan,
     WorkStage, map_with_progress,

@@ -1,4 +1,5 @@
-//! A program of the workspace that is measured as a benchmark: each of its runs is one iteration.
+//! A program of the workspace that is measured as a benchmark: each of its runs is one iteration. Also a build of the workspace, which is measured as
+//! a run of cargo.
 
 use std::path::PathBuf;
 
@@ -22,9 +23,29 @@ pub struct ProgramBenchmark {
     pub prepare: Vec<String>,
     /// The exit status with which the program succeeds.
     pub exit: i32,
+    /// The build that a run makes, if the program is cargo. `None` for a program of the workspace.
+    pub build: Option<TimedBuild>,
+}
+
+/// A build of the workspace whose time is measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimedBuild {
+    /// The user's flags that decide what is built. They are the version of the benchmark, because the arguments also name directories, which differ
+    /// between the sides.
+    pub flags: String,
+    /// The source files that count as changed: each gets the present as its modification time before each run.
+    pub touched: Vec<PathBuf>,
 }
 
 impl ProgramBenchmark {
+    /// The name of the bench target that stands for builds of the workspace.
+    pub const BUILD_TARGET: &'static str = "cargo:build";
+
+    /// Reports whether the bench target `target` stands for builds of the workspace.
+    pub fn is_build(target: &str) -> bool {
+        target == Self::BUILD_TARGET
+    }
+
     /// Returns the name of the bench target that stands for the binary `name`.
     pub fn target_of_binary(name: &str) -> String {
         format!("{TARGET_PREFIX}{name}")
@@ -38,6 +59,9 @@ impl ProgramBenchmark {
     /// Returns a text that changes with everything that the program is run with. It is the version of the benchmark, because times of runs with
     /// different arguments cannot be compared.
     pub fn version(&self) -> String {
+        if let Some(build) = &self.build {
+            return build.flags.clone();
+        }
         let mut words: Vec<String> = self.arguments.iter().map(|word| quote(word)).collect();
         if let Some(stdin) = &self.stdin {
             words.extend(["<".to_owned(), quote(&stdin.display().to_string())]);
@@ -135,6 +159,7 @@ mod tests {
             stdin: None,
             prepare: Vec::new(),
             exit: 0,
+            build: None,
         };
         assert_eq!(program.version(), r#"-c "a b""#);
         let other = ProgramBenchmark {
@@ -147,6 +172,14 @@ mod tests {
             other.version(),
             r#"-c "a b" < in.txt after rm out with status 1"#
         );
+        let build = ProgramBenchmark {
+            build: Some(TimedBuild {
+                flags: "--profile dev".into(),
+                touched: vec!["/cache/base/src/lib.rs".into()],
+            }),
+            ..other
+        };
+        assert_eq!(build.version(), "--profile dev");
     }
 
     #[test]
@@ -155,5 +188,8 @@ mod tests {
         assert_eq!(target, "program:rg");
         assert_eq!(ProgramBenchmark::binary_of_target(&target), Some("rg"));
         assert_eq!(ProgramBenchmark::binary_of_target("rg"), None);
+        let build = ProgramBenchmark::BUILD_TARGET;
+        assert_eq!(ProgramBenchmark::binary_of_target(build), None);
+        assert!(ProgramBenchmark::is_build(build) && build.contains(':'));
     }
 }

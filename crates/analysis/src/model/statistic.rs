@@ -60,6 +60,8 @@ pub enum Statistic {
     Memory,
     /// Size of an executable without symbols and debug information.
     Size,
+    /// Time of a build of the workspace.
+    BuildTime,
     /// Percentile of the times of single operations. The number is in thousandths, so 1000 is the longest operation.
     Latency(u16),
 }
@@ -215,6 +217,7 @@ impl Statistic {
             Self::Cpu => "CPU time of a run (programs)",
             Self::Memory => "Peak memory of a run (programs)",
             Self::Size => "Size of the executable after `strip`",
+            Self::BuildTime => "Time of a build, which is measured instead of the benchmarks",
             Self::P50 => "Median time of single operations (latency benchmarks)",
             Self::P95 => "95th percentile of the times of single operations",
             Self::P99 => "99th percentile of the times of single operations",
@@ -267,6 +270,7 @@ impl StatisticSet {
                 S::P99,
                 S::P999,
                 S::LONGEST,
+                S::BuildTime,
             ],
             Self::Limits => &[
                 S::Time,
@@ -287,8 +291,16 @@ impl StatisticSet {
                 S::P99,
                 S::P999,
                 S::LONGEST,
+                S::BuildTime,
             ],
-            Self::Histories => &[S::Time, S::Instructions, S::Cpu, S::Memory, S::Size],
+            Self::Histories => &[
+                S::Time,
+                S::Instructions,
+                S::Cpu,
+                S::Memory,
+                S::Size,
+                S::BuildTime,
+            ],
         }
     }
 
@@ -347,6 +359,7 @@ impl fmt::Display for Statistic {
             Self::Cpu => "cpu",
             Self::Memory => "memory",
             Self::Size => "size",
+            Self::BuildTime => "build-time",
             Self::Latency(thousandths) => return write!(f, "p{}", f64::from(thousandths) / 10.0),
         })
     }

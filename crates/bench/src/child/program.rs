@@ -5,15 +5,16 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "starts programs, through the supervisor; deadlines"
+    reason = "starts programs, through the supervisor; deadlines; times of touched files"
 )]
 
 use blake3::{Hash, Hasher};
 use crossbeam_channel::{Receiver, bounded};
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::error::ChildError;
 use super::process::{
@@ -21,6 +22,7 @@ use super::process::{
     set_surroundings,
 };
 use perfcheck_analysis::model::ProgramBenchmark;
+use perfcheck_host::os::set_modified;
 use perfcheck_host::process::{LeftoverPolicy, peak_memory_command, read_usage, start_thread};
 
 /// Interval between two looks at a run that is not timed.
@@ -84,6 +86,9 @@ pub fn run_program(
             failure.into_error(&format!("its `prepare` command `{line}`"), None)
         })?;
     }
+    if let Some(build) = &program.build {
+        touch_files(&build.touched)?;
+    }
     let helper = matches!(purpose, RunPurpose::PeakMemory)
         .then(|| peak_memory_command(&spec.program))
         .flatten();
@@ -105,8 +110,21 @@ pub fn run_program(
     }
     let ended = run_command(&mut command, purpose, allowed, context);
     let ended = ended.and_then(|ended| ended.require_status(program.exit));
-    let ended = ended.map_err(|failure| failure.into_error("the program", Some(spec)))?;
+    let ended = ended.map_err(|failure| match program.build {
+        Some(_) => failure.into_error("the build", None),
+        None => failure.into_error("the program", Some(spec)),
+    })?;
     Ok(ended.run)
+}
+
+/// Gives files the present as their modification time, so that cargo treats them as changed.
+fn touch_files(paths: &[PathBuf]) -> Result<(), ChildError> {
+    for path in paths {
+        set_modified(path, SystemTime::now()).map_err(|error| {
+            ChildError::bench(format!("cannot touch `{}`: {error}", path.display()))
+        })?;
+    }
+    Ok(())
 }
 
 /// A program that does nothing, on Unix.
@@ -321,7 +339,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use perfcheck_analysis::model::{NullObserver, SkipSupport};
+    use perfcheck_analysis::model::{NullObserver, SkipSupport, TimedBuild};
     use perfcheck_host::process::{Interrupt, Supervisor};
 
     /// Runs `sh -c script` as if it were a program of the workspace, in `directory`.
@@ -350,6 +368,7 @@ mod tests {
             stdin: None,
             prepare: Vec::new(),
             exit: 0,
+            build: None,
         };
         change(&mut program);
         let run = run_program(
@@ -393,6 +412,33 @@ mod tests {
         let difference = run.cpu.expect("on Linux").as_secs_f64() - seconds;
         // Both numbers are cut to ticks of 10 ms, and `time` itself takes a little.
         assert!((-0.001..0.03).contains(&difference), "{run:?} {used}");
+    }
+
+    #[test]
+    fn a_build_gets_changed_sources_and_fails_as_a_build() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let source = directory.path().join("lib.rs");
+        std::fs::write(&source, "").expect("written");
+        set_modified(&source, SystemTime::UNIX_EPOCH).expect("set");
+        let touching = |path: &Path| {
+            let path = path.to_owned();
+            move |program: &mut ProgramBenchmark| {
+                program.build = Some(TimedBuild {
+                    flags: String::new(),
+                    touched: vec![path],
+                });
+            }
+        };
+        run_script("true", directory.path(), touching(&source)).expect("it succeeds");
+        let modified = std::fs::metadata(&source).and_then(|file| file.modified());
+        let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+        assert!(modified.expect("a time") > hour_ago);
+        let failed = run_script("exit 101", directory.path(), touching(&source));
+        let expected = "the build ended with exit status 101";
+        assert_eq!(failed, Err(expected.to_owned()));
+        let absent = directory.path().join("absent.rs");
+        let failed = run_script("true", directory.path(), touching(&absent)).expect_err("no file");
+        assert!(failed.starts_with("cannot touch `/"), "{failed}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The driver of programs. A run of the program is one iteration, and the sides run alternately as ABBA or BAAB. The first run of each side in a
-//! round is not timed: it reads the executable, which may have just been linked, and its input into memory.
+//! The driver of programs, and of builds, which are runs of cargo. A run of the program is one iteration, and the sides run alternately as ABBA or
+//! BAAB. The first run of each side in a round is not timed: it reads the executable, which may have just been linked, and its input into memory.
 
 #![expect(
     clippy::disallowed_methods,
@@ -130,15 +130,18 @@ impl ProgramDriver {
         }
     }
 
-    /// Returns the program of each side. Both sides run the program of the work tree, unless the base measures another benchmark.
+    /// Returns the program of each side. Both sides run the program of the work tree, unless the base measures another benchmark. A build names the
+    /// directories of its own side.
     fn find_programs(
         &self,
         benchmark: &CampaignBenchmark,
     ) -> Result<BySide<ProgramBenchmark>, SideError> {
         let find = |side: Side| {
-            let programs = match &benchmark.base_id {
-                Some(_) => self.programs.get(side),
-                None => &self.programs.candidate,
+            let is_build = ProgramBenchmark::is_build(&benchmark.subject.key.target);
+            let programs = if is_build || benchmark.base_id.is_some() {
+                self.programs.get(side)
+            } else {
+                &self.programs.candidate
             };
             let program = find_program(programs, benchmark.id_on(side));
             program.cloned().map_err(SideError::on(side))
@@ -387,9 +390,10 @@ impl SideRuns<'_> {
         Ok(())
     }
 
-    /// Runs the program once to measure its peak memory, and reports whether that succeeded. If it fails, the next run shows why.
+    /// Runs the program once to measure its peak memory, and reports whether that succeeded. If it fails, the next run shows why. A build takes too long
+    /// to be repeated for that.
     fn measure_memory(&mut self) -> Result<bool, SideError> {
-        if !REPORTS_PEAK_MEMORY {
+        if !REPORTS_PEAK_MEMORY || self.program.build.is_some() {
             return Ok(false);
         }
         let longest = self.range.map_or(Duration::ZERO, |range| range.longest);

@@ -92,6 +92,24 @@ impl BuildOrder<'_> {
         Ok(output)
     }
 
+    /// Builds the libraries and binaries of the selected packages, as `cargo build` does.
+    pub(crate) fn build_packages(&self) -> Result<(), CargoError> {
+        let mut command = Command::new(self.cargo);
+        command
+            .args(["build", self.message_format()])
+            .args(self.options.selection_flags());
+        let built = self.read_messages(command)?;
+        if built.status.success() {
+            return Ok(());
+        }
+        Err(CargoError::Build {
+            what: "packages",
+            status: built.status.to_string(),
+            unstable: Vec::new(),
+            first_error: None,
+        })
+    }
+
     fn build_benches(&self) -> Result<BuildOutput, CargoError> {
         let selection = if self.options.selects_all_benches() {
             Some(self.query_selection()?)
@@ -591,6 +609,7 @@ mod tests {
             stdin: None,
             prepare: Vec::new(),
             exit: 0,
+            build: None,
         };
         let cargo = Path::new(env!("CARGO"));
         let supervisor = Supervisor::default();

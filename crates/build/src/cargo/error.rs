@@ -62,7 +62,7 @@ pub enum CargoError {
         nightly_help(unstable)
     )]
     Build {
-        /// The kind of targets that cargo was told to build: bench targets or programs.
+        /// The kind of targets that cargo was told to build: bench targets, programs or packages.
         what: &'static str,
         /// Exit status of cargo.
         status: String,

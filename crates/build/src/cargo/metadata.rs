@@ -372,6 +372,24 @@ impl Workspace {
         members
     }
 
+    /// Returns specifications of all packages of the workspace, as `-p` takes them.
+    pub(crate) fn package_specifications(&self) -> Vec<String> {
+        let members = self.members().into_iter();
+        members
+            .map(|package| format!("{}@{}", package.name, package.version))
+            .collect()
+    }
+
+    /// Returns the main source files of the targets that `cargo build` builds: the libraries and binaries of the selected packages.
+    pub(crate) fn built_sources(&self, options: &CargoOptions) -> Vec<PathBuf> {
+        let selected = self.selected(options).into_iter();
+        selected
+            .flat_map(|package| &package.targets)
+            .filter(|target| is_library(target) || target.kind == [TargetKind::Bin])
+            .map(|target| target.src_path.clone().into())
+            .collect()
+    }
+
     /// Lists all targets of the workspace, bench targets first. Each has the name of its package, its own name and its main source file.
     pub fn targets(&self) -> Vec<(String, String, PathBuf)> {
         let members = self.metadata.workspace_packages().into_iter();

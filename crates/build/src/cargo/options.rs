@@ -125,7 +125,7 @@ impl CargoOptions {
     }
 
     /// Returns the arguments of `cargo bench --no-run`, except those that select targets.
-    pub(super) fn selection_flags(&self) -> Vec<OsString> {
+    pub(crate) fn selection_flags(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> =
             self.metadata_flags().into_iter().map(Into::into).collect();
         let mut pair = |flag: &str, value: OsString| {

@@ -6,6 +6,7 @@
 )]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -281,12 +282,7 @@ impl BuildCache<'_> {
 impl SideBuilder<'_, '_> {
     fn build_both(&mut self, base: &Revision) -> Result<(BuiltSide, BuiltSide), SidesError> {
         loop {
-            let base = loop {
-                let states = (self.check_out(base)?, self.work_tree()?);
-                if self.update_layout(&[&states.0, &states.1])? {
-                    break states.0;
-                }
-            };
+            let base = self.prepare_states(base)?.base;
             let base = self.build_or_reuse_side(base)?;
             // The user may have edited files during the build of the base.
             let levels = self.layout.levels();
@@ -298,13 +294,22 @@ impl SideBuilder<'_, '_> {
         }
     }
 
+    /// Prepares the states of the revision `base` and of the work tree, and a layout in which both have their place.
+    pub(super) fn prepare_states(&mut self, base: &Revision) -> Result<BySide<State>, SidesError> {
+        loop {
+            let states = BySide {
+                base: self.check_out(base)?,
+                candidate: self.work_tree()?,
+            };
+            if self.update_layout(&[&states.base, &states.candidate])? {
+                return Ok(states);
+            }
+        }
+    }
+
     fn build_or_reuse_side(&mut self, mut state: State) -> Result<BuiltSide, SidesError> {
         let outcome = self.find_or_build(&mut state);
-        if let Err(SidesError::Cargo(CargoError::Build { .. } | CargoError::Metadata(_))) = &outcome
-        {
-            self.report_uncopied(|_| true);
-        }
-        let kept = outcome.map_err(|error| self.add_context(error, &state))?;
+        let kept = outcome.map_err(|error| self.explain_error(error, &state))?;
         if let CriterionBuild::AsIs(Some(reason)) = &kept.record.results.criterion {
             (self.events)(BuildEvent::CriterionAsIs(reason));
         }
@@ -319,8 +324,11 @@ impl SideBuilder<'_, '_> {
         })
     }
 
-    /// Wraps an error of cargo with the revision or the directory that caused it.
-    fn add_context(&self, error: SidesError, state: &State) -> SidesError {
+    /// Wraps an error of cargo with the revision or the directory that caused it. Reports the files that the build lacked, which may be the cause.
+    pub(super) fn explain_error(&mut self, error: SidesError, state: &State) -> SidesError {
+        if let SidesError::Cargo(CargoError::Build { .. } | CargoError::Metadata(_)) = &error {
+            self.report_uncopied(|_| true);
+        }
         match (error, &state.commit, &self.above) {
             (SidesError::Cargo(CargoError::Metadata(message)), _, Some(path)) => {
                 SidesError::Above {
@@ -480,7 +488,7 @@ impl SideBuilder<'_, '_> {
     }
 
     /// Makes the copy of the sources equal to `state`.
-    fn copy_sources(&self, state: &mut State) -> Result<(), SidesError> {
+    pub(super) fn copy_sources(&self, state: &mut State) -> Result<(), SidesError> {
         self.layout.make_links(&self.shelves.folder.sources())?;
         // A state without a lock file is built with the lock file that is already in the copy.
         let lock_file = self.present.lock_file();
@@ -510,20 +518,20 @@ impl SideBuilder<'_, '_> {
         self.check_interrupt()
     }
 
-    fn mirror(&self) -> Mirror {
+    pub(super) fn mirror(&self) -> Mirror {
         Mirror {
             root: self.sources_top(),
             notes: self.shelves.folder.notes_path("source-notes"),
         }
     }
 
-    fn call_cargo(&self, state: &State) -> Result<CargoResult, SidesError> {
-        let request = self.request;
+    /// Returns the user's options for cargo, changed so that cargo builds the copy of the sources, which is equal to `state`.
+    pub(super) fn cargo_options(&self, state: &State) -> CargoOptions {
         let source = &self.sources_top();
         let mut options = CargoOptions {
             manifest_path: Some(source.join(&self.manifest)),
             target_dir: Some(self.shelves.folder.target()),
-            ..request.options.clone()
+            ..self.request.options.clone()
         };
         options.config.extend(configuration::redirections(
             &self.configuration,
@@ -535,6 +543,24 @@ impl SideBuilder<'_, '_> {
             options.locked = false;
             options.frozen = false;
         }
+        options
+    }
+
+    /// Returns the environment variables to set for cargo. A variable without a value is removed.
+    pub(super) fn cargo_variables(&self) -> BTreeMap<String, Option<OsString>> {
+        let target = self.shelves.folder.target().into();
+        let mut variables = BTreeMap::from([("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))]);
+        if let Some(name) = self.request.toolchain.rustup_name() {
+            variables.insert("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned()));
+        }
+        // Build scripts that run git must find the repository next to the sources, not the one that a git hook's variables name.
+        variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
+        variables
+    }
+
+    fn call_cargo(&self, state: &State) -> Result<CargoResult, SidesError> {
+        let request = self.request;
+        let mut options = self.cargo_options(state);
         if !state.is_work_tree && !state.wanted.contains_key(&self.manifest) {
             // The revision is older than the package, so there is nothing to build.
             return Ok(CargoResult::default());
@@ -555,13 +581,7 @@ impl SideBuilder<'_, '_> {
         }
         // Without `--program`, a workspace that has only programs is measured, too.
         let with_benches = has_benches && workspace.may_build_benches(&options);
-        let target = self.shelves.folder.target().into();
-        let mut variables = BTreeMap::from([("CARGO_BUILD_BUILD_DIR".to_owned(), Some(target))]);
-        if let Some(name) = self.request.toolchain.rustup_name() {
-            variables.insert("RUSTUP_TOOLCHAIN".to_owned(), Some(name.to_owned()));
-        }
-        // Build scripts that run git must find the repository next to the sources, not the one that a git hook's variables name.
-        variables.extend(HOOK_VARIABLES.map(|name| (name.to_owned(), None)));
+        let mut variables = self.cargo_variables();
         if let Some(keeping) = &self.link_keeping {
             let of_linker = keeping.variables(&self.request.toolchain.facts.target);
             variables.extend(of_linker.map(|(name, value)| (name, Some(value))));

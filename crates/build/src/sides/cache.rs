@@ -15,6 +15,7 @@ use std::time::{Duration, SystemTime};
 use super::kept::files_below;
 use super::key::Key;
 use super::request::{SidesError, file_error};
+use perfcheck_analysis::model::Side;
 use perfcheck_host::process::Interrupt;
 use perfcheck_host::{Checkout, os};
 
@@ -44,6 +45,7 @@ pub fn default_cache() -> Result<PathBuf, SidesError> {
 ///   trees/KEY/                       directory in which the executables of a state run: a checked-out revision, or a link to the work tree
 ///   kept/KEY/                        executables that were built, with the files they need
 ///   links/NAME/                      the link inputs of an executable in the target directory
+///   timed-base/, timed-cand/         sources and target directory of a side whose builds are timed
 /// ```
 ///
 /// The long names have the same length as `trees/KEY` and `kept/KEY`, so that a path compiled into an executable can be overwritten in place.
@@ -51,7 +53,7 @@ pub fn default_cache() -> Result<PathBuf, SidesError> {
 pub(super) struct WorkspaceFolder {
     root: PathBuf,
     /// Closing the file releases the lock, even if the process is killed.
-    _lock: File,
+    lock: Arc<File>,
 }
 
 impl WorkspaceFolder {
@@ -73,7 +75,24 @@ impl WorkspaceFolder {
         // Cargo and git run in other directories, where a relative path would have another meaning.
         let root = os::canonicalize(&root).map_err(file_error("cannot find", &root))?;
         let lock = lock_file(&root.join("lock"), interrupt, &mut || waiting(&root))?;
-        Ok(Self { root, _lock: lock })
+        let lock = Arc::new(lock);
+        Ok(Self { root, lock })
+    }
+
+    /// Returns the folder in which builds of `side` are timed. It has its own sources and target directory, and the lock of this folder.
+    pub(super) fn for_timing(&self, side: Side) -> Result<Self, SidesError> {
+        let root = self.root.join(match side {
+            Side::Base => "timed-base",
+            Side::Candidate => "timed-cand",
+        });
+        create_private_dir(&root)?;
+        let lock = self.share_lock();
+        Ok(Self { root, lock })
+    }
+
+    /// Returns the lock. The folder stays locked while a clone of it lives.
+    pub(super) fn share_lock(&self) -> UseLock {
+        Arc::clone(&self.lock)
     }
 
     /// Returns the path of the folder itself.

@@ -6,6 +6,7 @@
 //! folder.
 
 mod build;
+mod build_time;
 mod cache;
 mod configuration;
 mod criterion;
@@ -25,6 +26,7 @@ pub use build::{
     build_commit, build_sides, build_work_tree, find_kept_build, find_kept_builds,
     read_kept_executables,
 };
+pub use build_time::{TimedSides, prepare_timed_sides};
 pub use cache::{MeasuringLock, default_cache};
 pub use criterion::CriterionBuild;
 pub use outcome::{BuildOrigin, BuiltSide, Dependency, PreparedSides, SideTarget, TargetPair};
