@@ -230,7 +230,7 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
     for text in [
         "<td><a href=\"#f0-20\">planted::fast</a></td><td>loops</td><td>25 %</td>",
         "<p id=\"f0-20\">best seen by loops: share 25 %, smallest slowdown found +",
-        "<p id=\"f0-44\">never executed</p>",
+        "<p id=\"f0-45\">never executed</p>",
         "<h2 id=\"f1\">src/words.rs</h2>",
         "<pre>\n1\n2\n3\n4\n</pre><pre>\n\npub struct Words(pub Vec&lt;String&gt;);\n\nimpl Words {\n</pre>",
     ] {

@@ -105,7 +105,7 @@ fn both_builds_read_the_files_of_the_work_tree() {
     project.takes(12);
     let later = measure("planted later.txt").expect_code(1);
     assert_eq!(verdict(&later, "planted later.txt"), "regressed", "{later}");
-    let absent = measure("planted absent.txt").expect_code(6);
+    let absent = measure("planted absent.txt").expect_code(4);
     let error = "exit status 2; its output: `absent.txt: No such file";
     assert!(absent.stderr.contains(error), "{absent}");
 }
