@@ -136,7 +136,7 @@ def coverage(options, subject, benchmarks):
     """Runs `coverage`. Returns its messages about functions, the one about all of them, and the instructions of each line by file and line."""
     tracefile = subject.place / "lcov.info"
     # A tracefile has counts only of functions that are covered, so count all of them as covered that are seen at all.
-    words = ["coverage", *selection(benchmarks), "--within", "1000000%", "--lcov", str(tracefile)]
+    words = ["coverage", *selection(benchmarks), "--within", "1000000%", "--report", f"lcov={tracefile}"]
     found = call_tool(options, subject, words, "coverage-finished")
     counted, file = {}, ""
     for row in tracefile.read_text().splitlines():
