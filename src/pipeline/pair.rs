@@ -34,6 +34,7 @@ use perfcheck_bench::measure::{
     Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, Filter, HarnessKind, PairedPlan,
     PairedTarget, RoundSettings, rehearse,
 };
+use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::{MeasuringLock, StagedExecutables};
 use perfcheck_code::{EntryOffsets, insert_traps};
 use perfcheck_host::os::EXECUTABLES_CAN_CHANGE;
@@ -180,6 +181,14 @@ pub(crate) struct Pairing {
     pub(crate) failed_targets: Vec<FailedTarget>,
 }
 
+/// Combines the executables of both sides. Programs run in the directory of the candidate on both sides, so that they read the same files.
+fn pair_targets(mut base: BenchTarget, candidate: BenchTarget) -> BySide<BenchTarget> {
+    if !candidate.programs.is_empty() {
+        base.move_to_directory_of(&candidate);
+    }
+    BySide { base, candidate }
+}
+
 impl Pairing {
     /// Pairs the benchmarks of both builds. The benchmarks in `declined` were not measured in an earlier run, so they must run even if their code is
     /// the same as before.
@@ -206,7 +215,7 @@ impl Pairing {
             .map(|found| (TargetName::from_target(&found.target), found))
             .collect();
         for candidate in found.candidate.targets {
-            let Some(mut other) = base.remove(&TargetName::from_target(&candidate.target)) else {
+            let Some(other) = base.remove(&TargetName::from_target(&candidate.target)) else {
                 let remark = if failed_there.contains(&TargetName::from_target(&candidate.target)) {
                     BenchmarkNote::TargetFailed { in_base: true }
                 } else {
@@ -264,14 +273,8 @@ impl Pairing {
                     continue;
                 }
             }
-            if !candidate.target.programs.is_empty() {
-                other.target.move_to_directory_of(&candidate.target);
-            }
             pairing.pairs.push(PairedTarget {
-                targets: BySide {
-                    base: other.target,
-                    candidate: candidate.target,
-                },
+                targets: pair_targets(other.target, candidate.target),
                 benchmarks: both,
                 base_ids: BTreeMap::new(),
                 harnesses: BySide {

@@ -18,6 +18,4 @@ pub use remark::{
     BenchmarkNote, ChangedFunction, CodeChange, ComparedBuilds, RunNote, Sameness, SizeChange,
 };
 pub use row::{ComparisonContext, FailedTarget, Findings, Method, Order, Row, SortKey};
-pub use stored::{
-    ReferenceChoice, References, StoredEvidence, is_large_start_up, summarize_all,
-};
+pub use stored::{ReferenceChoice, References, StoredEvidence, is_large_start_up, summarize_all};

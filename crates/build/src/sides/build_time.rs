@@ -164,5 +164,6 @@ fn list_builds(
 }
 
 fn to_text(word: OsString) -> String {
-    word.to_string_lossy().into_owned()
+    word.into_string()
+        .unwrap_or_else(|word| word.to_string_lossy().into_owned())
 }
