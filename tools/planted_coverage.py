@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Checks what `cargo perfcheck coverage` says about published crates: plants slowdowns of the sizes that it foretells, and panics in functions that
+"""Checks what `cargo perfcheck coverage` says about published crates: plants slowdowns of the sizes that it predicts, and panics in functions that
 it calls never executed.
 
 **Slowdowns.** In each crate, the script draws benchmarks, and functions that `coverage` says they see. It commits a state in which each of these
-functions begins with a loop that does nothing yet. `coverage` of this state foretells from which slowdown of a function on its benchmark shows it.
+functions begins with a loop that does nothing yet. `coverage` of this state predicts the smallest slowdown of each function that its benchmark shows.
 Before that, a comparison of identical code (`--measure-identical`) measures how much the benchmarks vary on this machine. Then the loop of one
-function at a time gets turns, and `cargo perfcheck --against HEAD` compares the benchmark with the commit: once with turns for the foretold slowdown,
+function at a time gets turns, and `cargo perfcheck --against HEAD` compares the benchmark with the commit: once with turns for the predicted slowdown,
 and once with turns for half of it. A slowdown is called if the verdict is `regressed`. It changes two constants, so inlining and the order of the
 code stay as they are.
 
-How much a turn costs is found by a comparison of its own, with turns for about five times the foretold change of the benchmark. The loop does not run
+How much a turn costs is found by a comparison of its own, with turns for about five times the predicted change of the benchmark. The loop does not run
 in each call. It runs about every 25 microseconds, with more turns: in a benchmark that takes 100 ns, even a single turn in each call would be too
 much, and a processor hides a short loop by executing it together with the code around it.
 
@@ -18,8 +18,8 @@ a share of the instructions is the same share of the time. It prints for each co
 the loop does not slow their benchmark, if the cost of a turn was not measured precisely, or if a turn is too much.
 
 **Panics.** The script plants panics in functions that are never executed, ten in one build, and runs each of the drawn benchmarks once. For this, the
-benches are built without optimization and on Criterion. Functions in which a panic does not compile are skipped. In code for other systems and for
-features that are off, a panic cannot be hit. As a control, a panic is also planted in one function of each crate that is executed. It must be hit.
+benches are built without optimization and on Criterion. Functions in which a panic does not compile are skipped. In code that the build
+leaves out, a panic cannot be hit. As a control, a panic is also planted in one function of each crate that is executed. It must be hit.
 
 Prints a line for each function, and writes a line to coverage.jsonl in the scratch directory. With --keep DIRECTORY, the next call continues from
 there. With `--slowdowns 0 --panics 0`, the crates are only prepared, which may take some minutes each. Words behind `--` are passed to each
@@ -28,7 +28,7 @@ comparison, for example `-- --time-per-benchmark 10s`.
     tools/planted_coverage.py --tool target/release/cargo-perfcheck [--slowdowns 200] [--panics 100] [--seed 1] [--crates NAME=VERSION[=FEATURES]...]
                               [--benchmarks 8] [--functions 40] [--keep DIRECTORY] [--minutes M] [-- FLAG...]
 
-Needs cargo, git, valgrind and the registry. The exit code is 1 if fewer than 90 % of the foretold slowdowns were called, if more than 10 % of the
+Needs cargo, git, valgrind and the registry. The exit code is 1 if fewer than 90 % of the predicted slowdowns were called, if more than 10 % of the
 halves were called, if a panic was hit, or if a control was not.
 """
 
@@ -52,22 +52,22 @@ from planted_code import git, told
 from planted_slowdowns import CRATES, LOOP, MOST_TURNS, Subject, compared, exact_interval, percent
 from rust_functions import Function
 
-# Functions are drawn if a slowdown by at most this factor is foretold to be found.
+# Functions are drawn if a slowdown by at most this factor is predicted to be found.
 LARGEST_SLOWDOWN = 3.0
 # About how many nanoseconds lie between two runs of the loop, and about how many a turn takes. A sample takes about 500,000.
 PERIOD, TURN = 25_000, 0.5
 # About how many instructions a call needs to find out that the loop does not run.
 INSTRUCTIONS_OF_CALL = 5
-# The change of the benchmark with which the cost of a turn is measured, as a multiple of the foretold one. Measuring goes on until it is certain that
+# The change of the benchmark with which the cost of a turn is measured, as a multiple of the predicted one. Measuring goes on until it is certain that
 # the change is above the second number times this change. The third is the largest half of an interval, as a share of the change.
 CALIBRATION, CERTAIN, PRECISION = 5, 0.8, 0.3
 # The number of attempts, and the largest factor by which the number of turns increases from one to the next.
 ATTEMPTS, LARGEST_FACTOR = 2, 10
-# A single turn may take at most this share of half of the foretold change. Half of it may be exceeded by rounding by at most this factor.
+# A single turn may take at most this share of half of the predicted change. Half of it may be exceeded by rounding by at most this factor.
 LARGEST_TURN, LARGEST_EXCESS = 0.6, 1.1
 PANICS_IN_BUILD = 10
 MESSAGE = "perfcheck planted "
-# The shares of the foretold slowdowns, and of their halves, of which the first must be reached and the second may not be exceeded.
+# At least this share of the predicted slowdowns must be found, and at most this share of their halves.
 LEAST_CALLED, MOST_HALVES = 0.9, 0.1
 
 # The loop runs in the first call, and then once in every so many calls. The two numbers are those of the calls between and of the turns.
@@ -83,7 +83,7 @@ class ToolError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A function that begins with a loop, and what `coverage` foretells about it."""
+    """A function that begins with a loop, and what `coverage` predicts about it."""
 
     function: Function
     target: str
@@ -370,7 +370,7 @@ def check_slowdown(options, subject, case):
 
 
 def plant_slowdowns(options, subject, case):
-    """Plants the foretold slowdown of a function, and half of it, after a comparison that shows how much a turn costs."""
+    """Plants the predicted slowdown of a function, and half of it, after a comparison that shows how much a turn costs."""
     every = max(1, round(case.calls * PERIOD / case.nanoseconds))
     turn, trials = calibrate(options, subject, case, every)
     found = {"every": every, "calibration": trials}
@@ -394,7 +394,7 @@ def line_of(found):
         file, line = found["place"]
         return f"{found['crate']} {found['function']} ({file}:{line}): {found['kind']} {found['outcome']}"
     file, line, target, id = found["case"]
-    place = f"{found['crate']} {found['function']} ({file}:{line}) in {target} {id}: {percent(found['share'])}, foretold {signed(found['slowdown'])}"
+    place = f"{found['crate']} {found['function']} ({file}:{line}) in {target} {id}: {percent(found['share'])}, predicted {signed(found['slowdown'])}"
     if found["outcome"] == "failed":
         return f"{place}: {found['said']}"
     if found["outcome"] != "tried":
@@ -434,7 +434,7 @@ def table_of_slowdowns(all_found):
     print(f"\nSlowdowns of functions: {dict(outcomes)}")
     if not tried:
         return
-    print("\n| crate | functions | foretold slowdown | of the benchmark | foretold size called | half called | seconds |\n|---|---|---|---|---|---|---|")
+    print("\n| crate | functions | predicted slowdown | of the benchmark | predicted size called | half called | seconds |\n|---|---|---|---|---|---|---|")
     for crate in dict.fromkeys(one["crate"] for one in tried):
         here = [one for one in tried if one["crate"] == crate]
         slowdown, size = (statistics.median(one[name] for one in here) for name in ("slowdown", "size"))
@@ -444,7 +444,7 @@ def table_of_slowdowns(all_found):
             f"| {called(here, 'whole')} | {called(here, 'half')} | {seconds:.1f} |"
         )
     print("\n| | called (exact 95 % interval) | measured / planted, quartiles | seconds | of these measuring |\n|---|---|---|---|---|")
-    for name, title in (("whole", "foretold size"), ("half", "half of it")):
+    for name, title in (("whole", "predicted size"), ("half", "half of it")):
         trials = [one[name] for one in tried]
         ratios = [one["change"] / one["planted"] for one in trials if one["change"] is not None]
         measuring = [one["measuring"] for one in trials if one["measuring"] is not None]
@@ -462,7 +462,7 @@ def table_of_panics(all_found):
         print(f"hit: {rate(outcomes['hit'], trials)}")
 
 
-def is_as_foretold(options, all_found):
+def is_as_predicted(options, all_found):
     """Reports whether the results are as good as they have to be."""
     tried = select(all_found, "slowdown", "tried")
     is_well = not select(all_found, "panic", "hit", "failed") and not select(all_found, "control", "not hit", "failed")
@@ -536,7 +536,7 @@ def main():
             shutil.rmtree(place, ignore_errors=True)
     table_of_slowdowns(all_found)
     table_of_panics(all_found)
-    sys.exit(not is_as_foretold(options, all_found))
+    sys.exit(not is_as_predicted(options, all_found))
 
 
 if __name__ == "__main__":

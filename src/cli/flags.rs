@@ -182,14 +182,13 @@ pub(super) struct CompilationFlags {
     workspace: Workspace,
     #[command(flatten)]
     features: Features,
-    /// Build with this cargo profile
+    /// Build with this cargo profile [default: bench]
     #[arg(
         long,
         value_name = "PROFILE-NAME",
-        default_value = "bench",
         help_heading = "Compilation options"
     )]
-    profile: String,
+    profile: Option<String>,
     /// Build for the target triple
     #[arg(long, value_name = "TRIPLE", help_heading = "Compilation options")]
     target: Option<String>,
@@ -234,7 +233,7 @@ impl CompilationFlags {
             features: self.features.features,
             all_features: self.features.all_features,
             no_default_features: self.features.no_default_features,
-            profile: Some(self.profile),
+            profile: self.profile,
             target: self.target,
             target_dir: self.target_dir,
             jobs: self.jobs,

@@ -258,8 +258,8 @@ const FOREST_MARGIN: f64 = 16.0;
 const FOREST_ROW: f64 = 26.0;
 /// Half the height of the stroke that marks a bound, and half the width of the arrow at the end of the axis.
 const FOREST_MARK: f64 = 5.0;
-/// If one interval reaches this many times farther than most others do, the axis ends before it. The others would be too short to be seen.
-const DWARFS: f64 = 10.0;
+/// If one interval reaches this many times farther than most others do, the axis ends before it. Otherwise, the other intervals would be too short to be seen.
+const CUT_OFF_RATIO: f64 = 10.0;
 
 /// Changes with their intervals on one axis. Each is a picture of its own, for a cell of a table.
 #[derive(Debug, Clone)]
@@ -278,7 +278,7 @@ impl ForestPlot {
             (low.min(value), high.max(value))
         });
         let (_, usual) = Scale::around_zero(changes).ends();
-        let limit = if high.max(-low) > DWARFS * usual {
+        let limit = if high.max(-low) > CUT_OFF_RATIO * usual {
             usual
         } else {
             f64::INFINITY

@@ -106,7 +106,7 @@ pub(crate) fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
             format!("{} to {}", units::change(lowest), units::change(highest))
         };
         lines.push(format!(
-            "{} {} never measured side by side; it is assumed that slowdowns from {range} are found.",
+            "{} {} never measured side by side; the smallest slowdown found is assumed to be {range}.",
             units::counted(changes.len(), "benchmark"),
             if changes.len() == 1 { "was" } else { "were" }
         ));
@@ -116,7 +116,7 @@ pub(crate) fn describe_coverage(found: &CoverageFindings) -> Vec<String> {
             .map(|name| format!("`{name}`"))
             .collect();
         lines.push(format!(
-            "Left out: {}, which other packages use only as a dev-dependency. Packages that `-p` names always count.",
+            "Left out: {} (without benchmarks, and used only as dev-dependencies). Packages named with `-p` are never left out.",
             names.join(", ")
         ));
     }

@@ -139,7 +139,7 @@ fn put_counted_functions_first(rows: &[Row<'_>], remarks: &mut [RunNote]) {
 }
 
 /// Reports whether a row has a change so small that another layout of the same code could be its cause. This is only possible if the executables had
-/// a single layout. Builds run the same cargo on both sides.
+/// a single layout. This is never true of builds, because both sides run the same cargo.
 fn is_small_change(row: &Row<'_>) -> bool {
     if ProgramBenchmark::is_build(&row.key.target) {
         return false;

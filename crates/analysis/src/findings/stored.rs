@@ -230,7 +230,7 @@ fn make_row<'m>(
     }
 }
 
-/// The start of a process is told if it takes more than this share of the time of a program.
+/// The start-up of a process is reported if it is more than this share of a program's time.
 const MUCH_START_UP: f64 = 0.1;
 
 /// Reports whether the start of a process, which takes `empty_ns`, is a large part of the time of a program.

@@ -217,7 +217,7 @@ impl Statistic {
             Self::Cpu => "CPU time of a run (programs)",
             Self::Memory => "Peak memory of a run (programs)",
             Self::Size => "Size of the executable after `strip`",
-            Self::BuildTime => "Time of a build, which is measured instead of the benchmarks",
+            Self::BuildTime => "Time of a build (builds instead of benchmarks)",
             Self::P50 => "Median time of single operations (latency benchmarks)",
             Self::P95 => "95th percentile of the times of single operations",
             Self::P99 => "99th percentile of the times of single operations",

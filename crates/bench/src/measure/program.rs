@@ -1,5 +1,6 @@
 //! The driver of programs, and of builds, which are runs of cargo. A run of the program is one iteration, and the sides run alternately as ABBA or
-//! BAAB. The first run of each side in a round is not timed: it reads the executable, which may have just been linked, and its input into memory.
+//! BAAB. Runs longer than `LONG_RUN`, such as most builds, are made once per side and round. Otherwise each side first has a run that is not timed:
+//! it reads the executable, which may have just been linked, and its input into memory.
 
 #![expect(
     clippy::disallowed_methods,

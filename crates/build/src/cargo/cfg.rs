@@ -101,7 +101,7 @@ fn name_of_option(option: &Cfg) -> &str {
 mod tests {
     use super::*;
 
-    /// What `rustc --print cfg` prints on Linux, shortened.
+    /// Output of `rustc --print cfg` on Linux, shortened.
     const LINUX: &str = "debug_assertions\npanic=\"unwind\"\ntarget_arch=\"x86_64\"\ntarget_feature=\"sse2\"\ntarget_has_atomic\n\
         target_has_atomic=\"64\"\ntarget_os=\"linux\"\nunix\n";
 

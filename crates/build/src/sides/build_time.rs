@@ -21,7 +21,7 @@ use perfcheck_host::Revision;
 /// Both sides, ready to be built again and again.
 #[derive(Debug)]
 pub struct TimedSides {
-    /// For each side, cargo in the place of an executable, with the builds as its programs.
+    /// For each side, a target whose executable is cargo and whose programs are the builds.
     pub targets: BySide<BenchTarget>,
     /// The state of git when the sources were copied.
     pub git: BySide<Option<GitState>>,
@@ -76,7 +76,7 @@ impl SideBuilder<'_, '_> {
         let options = self.cargo_options(state);
         let workspace = Workspace::load(request.cargo, &options, request.supervisor)?;
         let mut variables = self.cargo_variables();
-        // With a wrapper such as sccache, a build would take the time of copying what the compiler wrote earlier.
+        // With a wrapper such as sccache, a build would only copy what the compiler wrote earlier.
         variables.insert("RUSTC_WRAPPER".to_owned(), Some(OsString::new()));
         let order = BuildOrder {
             cargo: request.cargo,
