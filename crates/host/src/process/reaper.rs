@@ -15,7 +15,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::os::{self, LeftoverPolicy};
 
-/// The argument that starts the executable as a reaper.
+/// The argument that starts the executable as a reaper. The `main` of every executable that supervises processes must handle it; otherwise each helper
+/// starts another one, without end.
 pub const REAPER_ARGUMENT: &str = "__reap";
 
 /// The last line after an orderly end, when there is nothing to kill.
