@@ -82,12 +82,9 @@ fn check_reports(options: &CompareOptions, common: &CommonOptions) -> Result<(),
     let is_known = |kind: RequestedReportKind| match kind {
         RequestedReportKind::Findings(_) | RequestedReportKind::Page => has_verdicts,
         RequestedReportKind::Picture => has_picture,
-        RequestedReportKind::Table(_) | RequestedReportKind::Tracefile => true,
+        RequestedReportKind::Table(_) => true,
+        RequestedReportKind::Tracefile => false,
     };
-    options.reports.refuse(
-        |kind| kind != RequestedReportKind::Tracefile,
-        "only `cargo perfcheck coverage` writes it",
-    )?;
     options.reports.refuse(
         is_known,
         if has_verdicts {

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::delivery::files::{page_file, workspace_name, write_result, write_whole};
+use crate::delivery::files::{workspace_name, write_page_result, write_result, write_whole};
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
 use crate::options::CommonOptions;
@@ -193,10 +193,7 @@ fn write(
                 only_uncovered,
                 sources: read_sources(findings, context.workspace.root()),
             };
-            let file = file.map(page_file).transpose()?;
-            write_result(file.as_deref(), world, |writer| {
-                write_coverage_page(writer, &page)
-            })
+            write_page_result(file, world, |writer| write_coverage_page(writer, &page))
         };
         result = result.and(written);
     }

@@ -11,7 +11,7 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::delivery::files::{page_file, workspace_name, write_result};
+use crate::delivery::files::{workspace_name, write_page_result, write_result};
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
 use crate::naming::{Dimension, full_name, list_keys, unambiguous_word};
@@ -169,11 +169,8 @@ fn write_pages(
 ) -> Result<(), AppError> {
     let mut result = Ok(());
     for place in options.reports.pages() {
-        let file = place.map(page_file).transpose().map_err(AppError::from);
-        let written = file.and_then(|file| {
-            write_result(file.as_deref(), world, |writer| {
-                write_ranking_page(writer, findings, workspace)
-            })
+        let written = write_page_result(place, world, |writer| {
+            write_ranking_page(writer, findings, workspace)
         });
         result = result.and(written);
     }

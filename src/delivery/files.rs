@@ -116,6 +116,16 @@ pub(crate) fn page_file(place: &Path) -> io::Result<PathBuf> {
     Ok(place.join(INDEX))
 }
 
+/// Writes a page to `place`, which may be a directory, or to stdout if `place` is `-` or `None`.
+pub(crate) fn write_page_result(
+    place: Option<&Path>,
+    world: &mut World<'_>,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), AppError> {
+    let file = place.map(page_file).transpose()?;
+    write_result(file.as_deref(), world, write)
+}
+
 /// Maximum bytes of a step's summary. GitHub shows nothing of a larger file, so exceeding it would lose earlier reports, too.
 ///
 /// GitHub Docs, "Workflow commands for GitHub Actions", "Step isolation and limits".

@@ -208,7 +208,7 @@ impl ReportOptions {
         self.check(format)
     }
 
-    /// Refuses kinds that the command does not support.
+    /// Refuses kinds that the command does not support, and says `why`, or which command writes a tracefile.
     pub(crate) fn refuse(
         &self,
         is_known: impl Fn(RequestedReportKind) -> bool,
@@ -216,6 +216,9 @@ impl ReportOptions {
     ) -> Result<(), AppError> {
         let mut kinds = self.wanted.iter().map(|wanted| wanted.kind);
         match kinds.find(|kind| !is_known(*kind)) {
+            Some(RequestedReportKind::Tracefile) => Err(AppError::Usage(
+                "`--report lcov`: only `cargo perfcheck coverage` writes it".to_owned(),
+            )),
             Some(kind) => Err(AppError::Usage(format!("`--report {kind}`: {why}"))),
             None => Ok(()),
         }

@@ -344,6 +344,10 @@ fn a_flag_without_effect_is_refused_with_what_it_needs() {
             "`--report lcov`: only `cargo perfcheck coverage` writes it",
         ),
         (
+            "report 1 --report lcov",
+            "`--report lcov`: only `cargo perfcheck coverage` writes it",
+        ),
+        (
             "coverage --report csv",
             "`--report csv`: coverage has no verdicts",
         ),
