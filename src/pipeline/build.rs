@@ -82,7 +82,8 @@ impl BuildPair {
             let code = world
                 .interrupt
                 .while_computing("", || compare_sides(base, candidate));
-            // Two executables with equal code behave the same only if the programs and data files that they use are equal, too.
+            // Two executables with equal code behave the same only if the programs and data files that they use are equal, too. The input of a program is
+            // the same on both sides, but after it has changed, a measurement shows how long the program takes now.
             if base.has_same_companions(candidate) && base.differing_data(candidate).is_empty() {
                 alike.extend(
                     code.same

@@ -181,14 +181,6 @@ pub(crate) struct Pairing {
     pub(crate) failed_targets: Vec<FailedTarget>,
 }
 
-/// Combines the executables of both sides. Programs run in the directory of the candidate on both sides, so that they read the same files.
-fn pair_targets(mut base: BenchTarget, candidate: BenchTarget) -> BySide<BenchTarget> {
-    if !candidate.programs.is_empty() {
-        base.move_to_directory_of(&candidate);
-    }
-    BySide { base, candidate }
-}
-
 impl Pairing {
     /// Pairs the benchmarks of both builds. The benchmarks in `declined` were not measured in an earlier run, so they must run even if their code is
     /// the same as before.
@@ -363,6 +355,14 @@ impl Pairing {
     pub(crate) fn planned(&self) -> usize {
         self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
     }
+}
+
+/// Combines the executables of both sides. Programs run in the directory of the candidate on both sides, so that they read the same files.
+fn pair_targets(mut base: BenchTarget, candidate: BenchTarget) -> BySide<BenchTarget> {
+    if !candidate.programs.is_empty() {
+        base.move_to_directory_of(&candidate);
+    }
+    BySide { base, candidate }
 }
 
 /// The part of the suite to measure, and what was requested for the whole suite.

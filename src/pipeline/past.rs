@@ -64,7 +64,7 @@ pub(crate) struct PairRow {
     pub(crate) verdict: Verdict,
     /// The change, if the benchmark was measured on both sides.
     pub(crate) change: Option<Estimate>,
-    /// The side that takes a slow path. Then the verdict may differ from that of the change.
+    /// The side that takes a slow path. If the change itself is no more than noise, the slow path has decided the verdict.
     pub(crate) slow_side: Option<Side>,
     /// The noise threshold of the comparison, or 0 without one.
     pub(crate) noise_threshold: f64,

@@ -55,7 +55,8 @@ pub struct HistoryOptions {
     pub(super) since: Option<String>,
     /// Show this metric of each run [default: time]
     ///
-    /// Except for time and build-time, the value of a run is what it measured itself, also if it was measured side by side. Runs without the metric are left out.
+    /// Except for time and build-time, the value of a run is what it measured itself, also if it was measured side by side. Runs without the metric are
+    /// left out.
     #[arg(long, value_name = "METRIC", value_parser = statistic_parser(StatisticSet::Histories))]
     metric: Option<Statistic>,
     /// Show runs in one history even if these facts differ, e.g. rustc,profile

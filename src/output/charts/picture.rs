@@ -258,7 +258,8 @@ const FOREST_MARGIN: f64 = 16.0;
 const FOREST_ROW: f64 = 26.0;
 /// Half the height of the stroke that marks a bound, and half the width of the arrow at the end of the axis.
 const FOREST_MARK: f64 = 5.0;
-/// If one interval reaches this many times farther than most others do, the axis ends before it. Otherwise, the other intervals would be too short to be seen.
+/// If one interval reaches this many times farther than most others do, the axis ends before it. Otherwise, the other intervals would be too short to be
+/// seen.
 const CUT_OFF_RATIO: f64 = 10.0;
 
 /// Changes with their intervals on one axis. Each is a picture of its own, for a cell of a table.
