@@ -6,7 +6,7 @@ it calls never executed.
 functions begins with a loop that does nothing yet. `coverage` of this state predicts the smallest slowdown of each function that its benchmark shows.
 Before that, a comparison of identical code (`--measure-identical`) measures how much the benchmarks vary on this machine. Then the loop of one
 function at a time gets turns, and `cargo perfcheck --against HEAD` compares the benchmark with the commit: once with turns for the predicted slowdown,
-and once with turns for half of it. A slowdown is called if the verdict is `regressed`. It changes two constants, so inlining and the order of the
+and once with turns for half of it. A slowdown is found if the verdict is `regressed`. It changes two constants, so inlining and the order of the
 code stay as they are.
 
 How much a turn costs is found by a comparison of its own, with turns for about five times the predicted change of the benchmark. The loop does not run
@@ -28,8 +28,8 @@ comparison, for example `-- --time-per-benchmark 10s`.
     tools/planted_coverage.py --tool target/release/cargo-perfcheck [--slowdowns 200] [--panics 100] [--seed 1] [--crates NAME=VERSION[=FEATURES]...]
                               [--benchmarks 8] [--functions 40] [--keep DIRECTORY] [--minutes M] [-- FLAG...]
 
-Needs cargo, git, valgrind and the registry. The exit code is 1 if fewer than 90 % of the predicted slowdowns were called, if more than 10 % of the
-halves were called, if a panic was hit, or if a control was not.
+Needs cargo, git, valgrind and the registry. The exit code is 1 if fewer than 90 % of the predicted slowdowns were found, if more than 10 % of the
+halves were found, if a panic was hit, or if a control was not.
 """
 
 import argparse
@@ -41,15 +41,13 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 from planted_code import git, told
-from planted_slowdowns import CRATES, LOOP, MOST_TURNS, Subject, compared, exact_interval, percent
+from planted_slowdowns import CRATES, LOOP, MOST_TURNS, Subject, compared, exact_interval, percent, run_trials
 from rust_functions import Function
 
 # Functions are drawn if a slowdown by at most this factor is predicted to be found.
@@ -68,7 +66,7 @@ LARGEST_TURN, LARGEST_EXCESS = 0.6, 1.1
 PANICS_IN_BUILD = 10
 MESSAGE = "perfcheck planted "
 # At least this share of the predicted slowdowns must be found, and at most this share of their halves.
-LEAST_CALLED, MOST_HALVES = 0.9, 0.1
+LEAST_FOUND, MOST_HALVES = 0.9, 0.1
 
 # The loop runs in the first call, and then once in every so many calls. The two numbers are those of the calls between and of the turns.
 COUNTED_LOOP = """
@@ -415,7 +413,7 @@ def count_panics(all_found):
     return len(select(all_found, "panic", "hit", "not hit"))
 
 
-def called(tried, name):
+def count_found(tried, name):
     return sum(one[name]["verdict"] == "regressed" for one in tried)
 
 
@@ -434,22 +432,22 @@ def table_of_slowdowns(all_found):
     print(f"\nSlowdowns of functions: {dict(outcomes)}")
     if not tried:
         return
-    print("\n| crate | functions | predicted slowdown | of the benchmark | predicted size called | half called | seconds |\n|---|---|---|---|---|---|---|")
+    print("\n| crate | functions | predicted slowdown | of the benchmark | predicted size found | half found | seconds |\n|---|---|---|---|---|---|---|")
     for crate in dict.fromkeys(one["crate"] for one in tried):
         here = [one for one in tried if one["crate"] == crate]
         slowdown, size = (statistics.median(one[name] for one in here) for name in ("slowdown", "size"))
         seconds = statistics.fmean(one[name]["seconds"] for one in here for name in ("whole", "half"))
         print(
             f"| {crate} {here[0]['version']} | {len(here)} | {signed(slowdown)} | {signed(size)} "
-            f"| {called(here, 'whole')} | {called(here, 'half')} | {seconds:.1f} |"
+            f"| {count_found(here, 'whole')} | {count_found(here, 'half')} | {seconds:.1f} |"
         )
-    print("\n| | called (exact 95 % interval) | measured / planted, quartiles | seconds | of these measuring |\n|---|---|---|---|---|")
+    print("\n| | found (exact 95 % interval) | measured / planted, quartiles | seconds | of these measuring |\n|---|---|---|---|---|")
     for name, title in (("whole", "predicted size"), ("half", "half of it")):
         trials = [one[name] for one in tried]
         ratios = [one["change"] / one["planted"] for one in trials if one["change"] is not None]
         measuring = [one["measuring"] for one in trials if one["measuring"] is not None]
         print(
-            f"| {title} | {rate(called(tried, name), len(tried))} | {quartiles(ratios) if ratios else '-'} "
+            f"| {title} | {rate(count_found(tried, name), len(tried))} | {quartiles(ratios) if ratios else '-'} "
             f"| {statistics.fmean(one['seconds'] for one in trials):.1f} | {statistics.fmean(measuring) if measuring else 0:.1f} |"
         )
 
@@ -467,7 +465,7 @@ def is_as_predicted(options, all_found):
     tried = select(all_found, "slowdown", "tried")
     is_well = not select(all_found, "panic", "hit", "failed") and not select(all_found, "control", "not hit", "failed")
     if options.slowdowns:
-        is_well &= bool(tried) and called(tried, "whole") >= LEAST_CALLED * len(tried) and called(tried, "half") <= MOST_HALVES * len(tried)
+        is_well &= bool(tried) and count_found(tried, "whole") >= LEAST_FOUND * len(tried) and count_found(tried, "half") <= MOST_HALVES * len(tried)
     return is_well and (not options.panics or count_panics(all_found) > 0)
 
 
@@ -485,15 +483,8 @@ def check_crate(options, subject, parts, ends, all_found, record):
         slowdowns -= found["outcome"] == "tried"
 
 
-def measure(options, place, ends, all_found, written):
+def measure(options, place, ends, all_found, record):
     """Checks the crates one after the other. Crates with many functions then make up for those with few."""
-
-    def record(found):
-        all_found.append(found)
-        written.write(json.dumps(found) + "\n")
-        written.flush()
-        print(line_of(found), flush=True)
-
     subjects = [Subject(word, place) for word in options.crates]
     for is_second in (False, True):
         waiting = list(subjects)
@@ -523,17 +514,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("words", nargs="*", help="flags for each comparison, behind --")
     options = parser.parse_args()
-    options.tool = str(pathlib.Path(options.tool).resolve())
-    place = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix="planted-coverage-"))).resolve()
-    place.mkdir(parents=True, exist_ok=True)
-    results = place / "coverage.jsonl"
-    all_found = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
-    try:
-        with results.open("a") as written:
-            measure(options, place, time.monotonic() + 60 * options.minutes, all_found, written)
-    finally:
-        if not options.keep:
-            shutil.rmtree(place, ignore_errors=True)
+    all_found = run_trials(options, "coverage", measure, line_of)
     table_of_slowdowns(all_found)
     table_of_panics(all_found)
     sys.exit(not is_as_predicted(options, all_found))

@@ -399,7 +399,34 @@ def table(all_found):
     print(f"\ncounting and explaining: {statistics.median(seconds):.1f} s (median), {max(seconds):.1f} s at most, {sum(one > 10 for one in seconds)} beyond 10 s")
 
 
-def measure(options, place, ends, all_found, written):
+def run_trials(options, name, measure, line_of):
+    """Runs trials by `measure`, and returns the results of all trials, also of earlier calls with the same `--keep`.
+
+    `measure` is called with the options, the directory for the crates, the time of its end, all results, and a function that adds a result. That
+    function also writes the result to a file, and prints its line.
+    """
+    options.tool = str(pathlib.Path(options.tool).resolve())
+    place = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix=f"planted-{name}-"))).resolve()
+    place.mkdir(parents=True, exist_ok=True)
+    path = place / f"{name}.jsonl"
+    all_found = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def record(found):
+        all_found.append(found)
+        written.write(json.dumps(found) + "\n")
+        written.flush()
+        print(line_of(found), flush=True)
+
+    try:
+        with path.open("a") as written:
+            measure(options, place, time.monotonic() + 60 * options.minutes, all_found, record)
+    finally:
+        if not options.keep:
+            shutil.rmtree(place, ignore_errors=True)
+    return all_found
+
+
+def measure(options, place, ends, all_found, record):
     """Tries slowdowns in the crates in turn, until enough of them were called `regressed`, no case is left, or the time is over."""
     subjects = [Subject(word, place) for word in options.crates]
     known = [(one["crate"], one["case"]) for one in all_found]
@@ -411,10 +438,7 @@ def measure(options, place, ends, all_found, written):
                 if sum(one["outcome"] == "called" for one in all_found) >= options.slowdowns or time.monotonic() > ends:
                     return
                 found = slowed(options.tool, subject, waiting[subject].pop(0))
-                all_found.append(found)
-                written.write(json.dumps(found) + "\n")
-                written.flush()
-                print(line_of(found), flush=True)
+                record(found)
                 if found["outcome"] == "called":
                     break
 
@@ -428,17 +452,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     options = parser.parse_args()
-    options.tool = str(pathlib.Path(options.tool).resolve())
-    place = (options.keep or pathlib.Path(tempfile.mkdtemp(prefix="planted-slowdowns-"))).resolve()
-    place.mkdir(parents=True, exist_ok=True)
-    results = place / "slowdowns.jsonl"
-    all_found = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
-    try:
-        with results.open("a") as written:
-            measure(options, place, time.monotonic() + 60 * options.minutes, all_found, written)
-    finally:
-        if not options.keep:
-            shutil.rmtree(place, ignore_errors=True)
+    all_found = run_trials(options, "slowdowns", measure, line_of)
     table(all_found)
     sys.exit(sum(one["outcome"] == "called" for one in all_found) < options.slowdowns)
 

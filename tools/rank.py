@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Ranks functions whose order is known. Counts how often `rank` tells equal functions apart, and how often it finds differences of 2 %.
 
-Makes a package with benches on the crate `perfcheck`. Each of the five workloads of harnesses.py is there as four functions: `first` and `second` do the
-same work, `two` does 2 % more, and `four` does 2 % more than `two`. The functions differ in a constant, so that the compiler does not merge them. Ranks
-the four functions of each workload in each cycle. Before each cycle, the functions get a random order, with unused functions between them.
+Makes a package with benches on the crate `perfcheck`. Each of the five workloads of harnesses.py is there as six functions: two do the same work, two do
+2 % more, and two do 2 % more than these. The functions differ in a constant, so that the compiler does not merge them. Ranks the six functions of each
+workload in each cycle. Before each cycle, the functions get a random order, with unused functions between them. So each ranking has three pairs of equal
+functions, and eight pairs whose work differs by 2 %.
 
     tools/rank.py --tool target/release/cargo-perfcheck [--cycles 4] [--peers criterion,divan] [--peer-cycles N] [--noise] [--seed 1] [--keep DIRECTORY]
         [-- ARGUMENTS]
@@ -25,6 +26,7 @@ the end. In a line, each function has its rank, and the difference of its value 
 import argparse
 import collections
 import dataclasses
+import itertools
 import pathlib
 import random
 import re
@@ -41,10 +43,12 @@ from planted_code import told
 
 # Minimum units of work per call. Units are whole, so with fewer of them the functions could not differ by 2 %.
 UNITS = 500
-# For each function, its work as a multiple of that of `first`.
-FUNCTIONS = {"first": 1.0, "second": 1.0, "two": 1.02, "four": 1.02 * 1.02}
-# The steps of 2 %, each as the faster function and the slower one.
-STEPS = (("first", "two"), ("second", "two"), ("two", "four"))
+# The functions that do the same work, from the least work to the most. Each does 2 % more than the ones before it.
+EQUAL = (("least", "least_again"), ("middle", "middle_again"), ("most", "most_again"))
+# For each function, its work as a multiple of the least.
+FUNCTIONS = {function: 1.02**level for level, pair in enumerate(EQUAL) for function in pair}
+# The pairs whose work differs by 2 %, each as the faster function and the slower one.
+STEPS = [(fast, slow) for less, more in itertools.pairwise(EQUAL) for fast in less for slow in more]
 # People who read values take those that differ by this ratio for different.
 VISIBLE_RATIO = 1.01
 NANOSECONDS = {"ps": 1e-3, "ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -63,11 +67,12 @@ class Ranking:
     # The seconds after the build.
     seconds: float
 
-    def is_equal_told_apart(self):
-        return "first" in self.faster["second"] or "second" in self.faster["first"]
+    def count_equal_told_apart(self):
+        return sum(one in self.faster[other] or other in self.faster[one] for one, other in EQUAL)
 
-    def is_equal_visible(self):
-        return is_visible(self.values["first"], self.values["second"]) or is_visible(self.values["second"], self.values["first"])
+    def count_equal_visible(self):
+        values = [sorted((self.values[one], self.values[other])) for one, other in EQUAL]
+        return sum(is_visible(smaller, larger) for smaller, larger in values)
 
     def count_found(self):
         return sum(fast in self.faster[slow] for fast, slow in STEPS)
@@ -200,8 +205,9 @@ def show(results):
         f"{'cannot tell':>11} {'seconds: median':>16} {'most':>6}"
     )
     for (condition, ranker), found in sorted(results.items()):
-        apart = sum(one.is_equal_told_apart() for one in found)
-        visible = sum(one.is_equal_visible() for one in found)
+        pairs = len(EQUAL) * len(found)
+        apart = f"{sum(one.count_equal_told_apart() for one in found)} of {pairs}"
+        visible = f"{sum(one.count_equal_visible() for one in found)} of {pairs}"
         steps = f"{sum(one.count_found() for one in found)} of {len(STEPS) * len(found)}"
         turned = sum(one.count_turned() for one in found)
         undecided = "-" if ranker in PEERS else sum(one.undecided for one in found)
@@ -245,7 +251,7 @@ def main():
                         one = rank_by_peer(top, ranker, name) if ranker in PEERS else rank(tool, top, scratch, name, options.more)
                         results[condition, ranker].append(one)
                         print(
-                            f"{condition} {name:<6} {ranker:<9} {one.show_order():<60} equal apart: {'yes' if one.is_equal_told_apart() else 'no':<3} "
+                            f"{condition} {name:<6} {ranker:<9} {one.show_order():<110} equal apart: {one.count_equal_told_apart()} "
                             f"2 % found: {one.count_found()} turned: {one.count_turned()} {one.seconds:.1f} s",
                             flush=True,
                         )
@@ -254,7 +260,7 @@ def main():
             shutil.rmtree(scratch, ignore_errors=True)
         show(results)
     ours = [one for (_, ranker), found in results.items() if ranker not in PEERS for one in found]
-    sys.exit(1 if any(one.is_equal_told_apart() for one in ours) else 0)
+    sys.exit(1 if any(one.count_equal_told_apart() for one in ours) else 0)
 
 
 if __name__ == "__main__":

@@ -225,10 +225,8 @@ pub(crate) fn pair_with_revision(
 ) -> Result<BuildPair, AppError> {
     let _stage = info_span!("build").entered();
     let order = CacheBuild {
-        context: request.context,
-        cargo: &request.common.cargo,
         benches_from,
-        quiet: request.common.output.quiet,
+        ..CacheBuild::new(request.context, request.common)
     };
     let (built, current_does_not_build) = match order.build_sides(revision, world) {
         // The current benches may call functions that the revision does not have. Its own benches are better than no measurement.
@@ -262,12 +260,7 @@ pub(crate) fn pair_timed_builds(
     world: &mut World<'_>,
 ) -> Result<BuildPair, AppError> {
     let _stage = info_span!("build").entered();
-    let order = CacheBuild {
-        context: request.context,
-        cargo: &request.common.cargo,
-        benches_from: BenchesFrom::Revision,
-        quiet: request.common.output.quiet,
-    };
+    let order = CacheBuild::new(request.context, request.common);
     let sides = order.prepare_timed_sides(revision, world)?;
     Ok(BuildPair {
         targets: BySide {

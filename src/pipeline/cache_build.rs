@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::prepare::{select_programs, warn_of_skipped};
 use crate::error::{AppError, first_line};
+use crate::options::CommonOptions;
 use crate::output;
 use crate::output::counted;
 use crate::session::{Context, World};
@@ -38,7 +39,17 @@ pub(crate) struct CacheBuild<'a> {
     pub(crate) quiet: bool,
 }
 
-impl CacheBuild<'_> {
+impl<'a> CacheBuild<'a> {
+    /// Prepares builds with the user's flags. Revisions use their own benchmarks.
+    pub(crate) fn new(context: &'a Context, common: &'a CommonOptions) -> Self {
+        Self {
+            context,
+            cargo: &common.cargo,
+            benches_from: BenchesFrom::Revision,
+            quiet: common.output.quiet,
+        }
+    }
+
     /// Builds a revision and the work tree.
     pub(crate) fn build_sides(
         &self,

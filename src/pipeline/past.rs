@@ -192,10 +192,8 @@ impl PastSeries<'_> {
         world: &mut World<'_>,
     ) -> Result<CommitBuild<Box<BuiltCommit>>, AppError> {
         let order = CacheBuild {
-            context: self.context,
-            cargo: &self.common.cargo,
             benches_from: self.benches_from,
-            quiet: self.common.output.quiet,
+            ..CacheBuild::new(self.context, self.common)
         };
         let side = match order.try_build_commit(revision, world)? {
             CommitBuild::Ready(side) => side,

@@ -96,10 +96,8 @@ fn list_before_base(
         return Ok(None);
     }
     let order = CacheBuild {
-        context: request.context,
-        cargo,
         benches_from,
-        quiet: request.common.output.quiet,
+        ..CacheBuild::new(request.context, request.common)
     };
     let (side, _) = order.build_work_tree(world)?;
     let targets = side.bench_targets();

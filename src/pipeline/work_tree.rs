@@ -48,7 +48,7 @@ impl WorkTree {
         let _stage = info_span!("build").entered();
         refuse_no_targets(context, common, world)?;
         let in_cache = if is_kept {
-            match cache_build(context, common).build_work_tree(world) {
+            match CacheBuild::new(context, common).build_work_tree(world) {
                 Err(AppError::Sides(error)) if must_build_in_place(&error) => {
                     Err(error.to_string())
                 }
@@ -102,7 +102,7 @@ impl WorkTree {
         let mut is_alike = self.is_comparable_with(earlier, request);
         let kept = match &earlier.begun.build {
             Some(name) if is_alike => {
-                cache_build(request.context, request.common).find_kept(name, world)?
+                CacheBuild::new(request.context, request.common).find_kept(name, world)?
             }
             _ => None,
         };
@@ -183,7 +183,7 @@ pub(crate) fn can_build(earlier: &Run, request: &Request<'_>, world: &mut World<
     {
         return true;
     }
-    let builds = cache_build(request.context, request.common);
+    let builds = CacheBuild::new(request.context, request.common);
     let kept = earlier
         .begun
         .build
@@ -211,16 +211,6 @@ fn is_selected(target: &BenchTarget, candidate: &BuiltSide, request: &Request<'_
     built.any(|built| TargetName::from_target(&built.target) == TargetName::from_target(target))
         || cargo.selects_all_benches()
             && (request.context.workspace.selected_packages(cargo)).contains(&target.package)
-}
-
-/// Prepares builds in the cache with the user's flags. Revisions use their own benchmarks.
-pub(crate) fn cache_build<'a>(context: &'a Context, common: &'a CommonOptions) -> CacheBuild<'a> {
-    CacheBuild {
-        context,
-        cargo: &common.cargo,
-        benches_from: BenchesFrom::Revision,
-        quiet: common.output.quiet,
-    }
 }
 
 /// Reports whether the workspace can be built only in place.

@@ -86,10 +86,9 @@ impl BisectSession<'_> {
 
     fn cache_build(&self) -> CacheBuild<'_> {
         CacheBuild {
-            context: &self.context,
             cargo: &self.cargo,
             benches_from: self.options.benches_from,
-            quiet: self.common.output.quiet,
+            ..CacheBuild::new(&self.context, self.common)
         }
     }
 

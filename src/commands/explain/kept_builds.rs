@@ -18,7 +18,6 @@ use crate::pipeline::cache_build::{CacheBuild, cache_directory};
 use crate::pipeline::counting::require_valgrind;
 use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::request::configure_target;
-use crate::pipeline::work_tree::cache_build;
 use crate::session::{Context, World};
 use perfcheck_analysis::compare::CallTree;
 use perfcheck_analysis::findings::CodeChange;
@@ -53,7 +52,7 @@ pub(super) fn compare_machine_code(
     common: &CommonOptions,
     world: &mut World<'_>,
 ) -> Result<MachineCode, AppError> {
-    let kept = cache_build(context, common).kept_executables(&runs, key, world)?;
+    let kept = CacheBuild::new(context, common).kept_executables(&runs, key, world)?;
     let executable = |found: Option<Vec<u8>>, run: &Run| {
         found.ok_or_else(|| not_kept_error(run, key, runs.base))
     };
@@ -212,7 +211,7 @@ pub(super) fn draw_flame_graph(
     }
     let order = CacheBuild {
         cargo: &cargo,
-        ..cache_build(context, common)
+        ..CacheBuild::new(context, common)
     };
     let builds = order.kept_of_runs(&runs, world)?;
     let target = |build: &Option<BuiltSide>, run: &Run| {
