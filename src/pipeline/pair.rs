@@ -261,9 +261,9 @@ impl Pairing {
                 let (open, settled) = both.into_iter().partition(asks);
                 pairing.settle_as(settled, *same);
                 both = open;
-                if both.is_empty() {
-                    continue;
-                }
+            }
+            if both.is_empty() {
+                continue;
             }
             pairing.pairs.push(PairedTarget {
                 targets: pair_targets(other.target, candidate.target),
@@ -542,4 +542,62 @@ fn copy_with_traps(
     targets.base = targets.base.clone().with_executable(base);
     targets.candidate = targets.candidate.clone().with_executable(candidate);
     Ok(set.is_ok().then_some(on_trial))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::{AuthorSettings, Metric, SkipSupport, TargetFacts, Throughput};
+    use perfcheck_bench::measure::DiscoveredTarget;
+
+    fn found(id: &str) -> DiscoveredBenches {
+        let [package, target] = ["p", "t"].map(str::to_owned);
+        let benchmark = Benchmark {
+            key: BenchmarkKey {
+                package: package.clone(),
+                target: target.clone(),
+                id: id.to_owned(),
+            },
+            version: None,
+            throughput: Throughput::default(),
+            other_throughput: None,
+            settings: AuthorSettings::default(),
+            metric: Metric::Time,
+        };
+        let target = BenchTarget {
+            package,
+            target,
+            program: "/nowhere".into(),
+            first_arguments: Vec::new(),
+            directory: "/".into(),
+            variables: BTreeMap::new(),
+            facts: TargetFacts::default(),
+            skipping: SkipSupport::Works,
+            programs: Vec::new(),
+        };
+        DiscoveredBenches {
+            targets: vec![DiscoveredTarget {
+                target,
+                benchmarks: vec![benchmark],
+                capabilities: Vec::new(),
+                clock_step: None,
+                harness: HarnessKind::Own,
+            }],
+            failures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_target_without_a_common_benchmark_compares_nothing() {
+        let compares_any = |ids: [&str; 2]| {
+            let [base, candidate] = ids.map(found);
+            let found = BySide { base, candidate };
+            let none = BTreeSet::new();
+            let pairing = Pairing::from_benches(found, &CodeByTarget::new(), &none, true, false);
+            assert_eq!(pairing.pairs.is_empty(), !pairing.compares_any());
+            pairing.compares_any()
+        };
+        assert!(compares_any(["same", "same"]));
+        assert!(!compares_any(["old name", "new name"]));
+    }
 }
