@@ -28,6 +28,7 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, Timestamp, Verdict};
 use perfcheck_host::Revision;
+use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter};
 
 /// The subdirectory of the cache with the files that keep the commits and pairs of commits that cannot be measured.
 const MEMORIES: &str = "past";
@@ -447,7 +448,7 @@ impl<'a> RangeMeasurement<'a> {
             base: base.as_ref(),
             candidate: candidate.as_ref(),
         };
-        let measures_all = only.is_none() && self.has_new_benchmark(pair.candidate, candidate)?;
+        let measures_all = only.is_none() && self.lacks_measurements(pair.candidate, candidate)?;
         match (self.series).measure(builds, only, &key, measures_all, world)? {
             PairResult::Measured(stored) => {
                 self.report_pair(pair, &stored, Some(seconds_since(begun)), world)?;
@@ -502,20 +503,26 @@ impl<'a> RangeMeasurement<'a> {
         }
     }
 
-    /// Reports whether the newest commit has a benchmark that the store has never seen. Its pair then measures all benchmarks, because a history needs a
-    /// time from which the values of all commits follow.
-    fn has_new_benchmark(&self, place: usize, built: &BuiltCommit) -> Result<bool, AppError> {
-        if !self.pairs.is_empty() || self.chosen.last() != Some(&place) {
+    /// Reports whether a chain of pairs begins with this commit, and the history has no measurement of one of its benchmarks. The first pair of the chain
+    /// then measures all benchmarks, because a history needs a time from which the values of all commits follow.
+    fn lacks_measurements(&self, place: usize, built: &BuiltCommit) -> Result<bool, AppError> {
+        let is_continued = |pair: &CommitPair| pair.older == place;
+        if self.pairs.last().is_some_and(is_continued) {
             return Ok(false);
         }
-        let known = match self.series.context.open_stored()? {
-            Some((store, workspace)) => store.benchmarks(workspace)?,
-            None => return Ok(true),
+        let Some((store, workspace)) = self.series.context.open_stored()? else {
+            return Ok(true);
         };
-        let known: BTreeSet<&BenchmarkKey> = known.iter().map(|one| &one.key).collect();
-        let targets = built.found.targets.iter();
-        let mut benchmarks = targets.flat_map(|target| &target.benchmarks);
-        Ok(benchmarks.any(|benchmark| !known.contains(&benchmark.key)))
+        let benchmarks = (built.found.targets.iter()).flat_map(|target| &target.benchmarks);
+        let keys: Vec<BenchmarkKey> = benchmarks.map(|one| one.key.clone()).collect();
+        let query = HistoryQuery {
+            branch: BranchFilter::Only(self.series.branch.as_deref()),
+            runs: RunFilter::Own,
+            before: None,
+            limit: 1,
+        };
+        let known = store.history(workspace, &keys, &query)?.benchmarks;
+        Ok(keys.iter().any(|key| !known.contains_key(key)))
     }
 
     /// Returns the position of a commit among the chosen ones, newest first.
