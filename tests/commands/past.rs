@@ -334,6 +334,35 @@ fn a_pair_that_cannot_be_compared_is_named_once_and_remembered() {
 }
 
 #[test]
+fn a_series_continues_with_the_commits_before_a_renamed_benchmark() {
+    let machine = Machine::new();
+    let history = History::new(&machine);
+    history.add_benchmark();
+    let bench = fs::read_to_string(history.made.root.join("benches/costs.rs")).expect("there");
+    history.write("benches/costs.rs", &bench.replace("\"cost\"", "\"costly\""));
+    history.takes(100, 0);
+    let mut hashes = vec![history.commit("Change 0")];
+    // The code stays the same, but the history has no value of the old benchmark yet.
+    history.write("README.md", "Words.\n");
+    hashes.push(history.commit("Change 1"));
+    history.write("benches/costs.rs", &bench);
+    hashes.push(history.commit("Change 2"));
+    let range = format!("{}..HEAD", hashes[0]);
+    for (measured, remembered) in [(1, 0), (0, 1)] {
+        let finished = history.measure(&range, &[]).run().expect_code(0);
+        assert_eq!(
+            outcomes(&finished),
+            [outcome(1, "passed-over"), outcome(1, "measured")],
+            "{finished}"
+        );
+        let said = summary(&finished);
+        let counts = ["measured", "remembered", "passed_over"].map(|name| said[name].as_u64());
+        assert_eq!(counts, [measured, remembered, 0].map(Some), "{finished}");
+        assert_eq!(shown_commits(&finished), [hashes[1].clone()], "{finished}");
+    }
+}
+
+#[test]
 fn a_newest_commit_that_does_not_build_is_built_once() {
     let machine = Machine::new();
     let history = History::new(&machine);

@@ -294,7 +294,8 @@ impl<'a> RangeMeasurement<'a> {
         }
     }
 
-    /// Measures the chosen commits, newest first. A commit that cannot be measured is passed over, and its older neighbor takes its place.
+    /// Measures the chosen commits, newest first. A commit that cannot be measured is passed over, and its older neighbor takes its place. If two commits
+    /// in a row cannot be compared with a newer one, for example because a benchmark was renamed after them, the series continues from the first of them.
     fn measure_chosen(&mut self, world: &mut World<'_>) -> Result<(), AppError> {
         let mut rest = self.chosen.clone();
         let mut newest = None;
@@ -308,6 +309,8 @@ impl<'a> RangeMeasurement<'a> {
                 "every chosen commit either cannot be built or lacks the selected benchmarks\n  help: use `--benches-from worktree` to build all commits with the current benchmarks".to_owned(),
             ));
         };
+        // The commit that cannot be compared with `newer`, if its older neighbor has not been tried yet.
+        let mut incomparable = None;
         while let Some(older) = rest.pop() {
             let pair = BySide {
                 base: older,
@@ -315,17 +318,27 @@ impl<'a> RangeMeasurement<'a> {
             };
             match self.measure_pair(pair, None, world)? {
                 PairStatus::Stored(stored) => {
+                    // A commit with which the series continues was passed over at first.
+                    self.passed_over.remove(&newer);
                     self.pairs.push(CommitPair {
                         older,
                         newer,
                         stored,
                     });
-                    newer = older;
+                    (newer, incomparable) = (older, None);
                 }
-                PairStatus::PassedOver(place) if place == newer => newer = older,
+                PairStatus::PassedOver(place) if place == newer => {
+                    (newer, incomparable) = (older, None);
+                }
                 PairStatus::PassedOver(_) => {}
                 PairStatus::Incomparable { reason, remembered } => {
-                    self.report_passed_over(older, reason, remembered, world)?;
+                    if let Some(first) = incomparable.take() {
+                        newer = first;
+                        rest.push(older);
+                    } else {
+                        self.report_passed_over(older, reason, remembered, world)?;
+                        incomparable = Some(older);
+                    }
                 }
                 PairStatus::OutOfTime => {
                     self.leave_unmeasured(rest.into_iter().chain([older]));
