@@ -171,8 +171,8 @@ fn add_unmeasured(
     let measured: BTreeSet<RunId> = past.iter().map(|past| past.run).collect();
     let is_wanted = |link: &&RunLink| {
         let is_new = !measured.contains(&link.code.run);
-        let is_elsewhere = matches!(request.branch, BranchFilter::Only(branch) if branch != link.branch.as_deref());
-        link.base.is_some() && link.verdict == Verdict::Unchanged && is_new && !is_elsewhere
+        let is_selected = (request.branch).selects(link.code.run, link.branch.as_deref());
+        link.base.is_some() && link.verdict == Verdict::Unchanged && is_new && is_selected
     };
     let mut wanted: Vec<&RunLink> = links.iter().filter(is_wanted).collect();
     wanted.sort_by_key(|link| Reverse((link.at, link.code.run)));
@@ -259,7 +259,10 @@ impl HistorySubject<'_> {
         let begun = &self.history.runs[&newest.run].begun;
         let is_acceptable = begun.past.is_none();
         let rules = self.rules(newest);
-        let branch = heads.last().and_then(|head| branch(head));
+        let branch = match self.branch {
+            BranchFilter::Any => BranchFilter::Only(heads.last().and_then(|head| branch(head))),
+            shown => shown,
+        };
         let placed = PlacedRuns::from_links(
             self.links,
             &PlacingRules {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use perfcheck_analysis::compare::{Edge, Estimate, Fact, LevelEstimate, Network, TrendRules};
 use perfcheck_analysis::model::{BuildFacts, RunId, Verdict};
-use perfcheck_store::{MeasuredCode, RunLink, RunLinks};
+use perfcheck_store::{BranchFilter, MeasuredCode, RunLink, RunLinks};
 
 /// Standard error that the logarithm of a ratio gets if almost nothing is known about the ratio. With 1, the ratio may well be wrong by a factor of
 /// e.
@@ -45,8 +45,8 @@ enum CodeStateKey {
 
 /// The rules for building the network.
 pub(super) struct PlacingRules<'a> {
-    /// Branch of the newest run; `None` for a detached `HEAD` or outside git.
-    pub(super) branch: Option<&'a str>,
+    /// Selects the runs that have a place: those of the shown branch or, if all branches are shown, those of the newest run's branch.
+    pub(super) branch: BranchFilter<'a>,
     /// Facts of the build, such as the compiler, that may differ between two runs of the same state of the code.
     pub(super) allowed: &'a [Fact],
     pub(super) course: &'a TrendRules,
@@ -61,7 +61,7 @@ impl PlacedRuns {
         let mut own: Vec<&RunLink> = found
             .links
             .iter()
-            .filter(|link| link.branch.as_deref() == rules.branch)
+            .filter(|link| (rules.branch).selects(link.code.run, link.branch.as_deref()))
             .collect();
         own.sort_by_key(|link| (link.at, link.code.run));
         let mut nodes = NodeNumbers::new(found, rules.allowed);

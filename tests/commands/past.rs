@@ -268,19 +268,27 @@ fn two_steps_in_a_gap_are_both_found() {
     let machine = Machine::new();
     let history = History::new(&machine);
     let hashes = history.commit_times(&[100, 100, 150, 150, 150, 225]);
-    let finished = history
-        .measure(
-            &format!("{}..HEAD", hashes[0]),
-            &["--steps", "1", "--refine"],
-        )
-        .run()
-        .expect_code(0);
+    let range = format!("{}..HEAD", hashes[0]);
+    let words = ["--steps", "1", "--refine"];
+    let git = |words: &[&str]| history.made.git(&machine, words);
+    git(&["checkout", "--quiet", "-b", "side"]);
+    let finished = history.measure(&range, &words).run().expect_code(0);
     let steps = finished.messages("step-found");
     let found: Vec<&str> = steps
         .iter()
         .filter_map(|step| step["commit"]["hash"].as_str())
         .collect();
     assert_eq!(found, [&hashes[2], &hashes[5]], "{finished}");
+    // The branch of the measurements is gone, but `main` has the same commits.
+    git(&["checkout", "--quiet", "main"]);
+    git(&["branch", "--quiet", "--delete", "side"]);
+    let again = history.measure(&range, &words).run().expect_code(0);
+    assert_eq!(summary(&again)["measured"], 0, "{again}");
+    let shown = shown_commits(&again);
+    assert!(
+        !shown.is_empty() && shown == shown_commits(&finished),
+        "{again}"
+    );
     // A run of the past cannot be accepted, so nobody is told to do so.
     let words = ["history", "cost"];
     let shown = history.made.perfcheck(&machine, &words).run();

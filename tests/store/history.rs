@@ -1,5 +1,7 @@
 //! Queries that read many runs, such as histories, references and lists.
 
+use std::collections::BTreeSet;
+
 use perfcheck_analysis::model::{
     Acceptance, BySide, NewRun, PastCommit, Purpose, RunId, Timestamp, Verdict,
 };
@@ -411,14 +413,16 @@ fn adopting_moves_nothing_where_baselines_clash() {
     assert_eq!(store.runs(workspace, None).expect("reads").len(), 1);
 }
 
-/// Records a complete measurement of the second of these commits against the first. `committed` is the time of the second. Returns its run.
+/// Records a complete measurement of the second of these commits against the first, made on `branch`. `committed` is the time of the second. Returns
+/// its run.
 fn record_past(
     store: &mut Store,
     workspace: WorkspaceId,
     commits: [&str; 2],
     committed: Timestamp,
+    branch: &str,
 ) -> RunId {
-    let [base, candidate] = commits.map(|commit| new_run(commit, "main"));
+    let [base, candidate] = commits.map(|commit| new_run(commit, branch));
     let candidate = NewRun {
         past: Some(PastCommit {
             committed,
@@ -464,8 +468,8 @@ fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
     let started = store.run(first).expect("reads").begun.started;
     let before = |seconds: i64| Timestamp(started.0 - seconds * 1_000_000_000);
     // The newest commit is measured first.
-    let newer = record_past(&mut store, workspace, ["aaaa", "bbbb"], before(10));
-    let older = record_past(&mut store, workspace, ["9999", "aaaa"], before(20));
+    let newer = record_past(&mut store, workspace, ["aaaa", "bbbb"], before(10), "main");
+    let older = record_past(&mut store, workspace, ["9999", "aaaa"], before(20), "main");
     for branch in [BranchFilter::Any, BranchFilter::Only(Some("main"))] {
         let query = HistoryQuery { branch, ..ALL };
         assert_eq!(
@@ -508,4 +512,46 @@ fn commits_of_the_past_stand_at_their_own_time_and_are_found_by_their_series() {
     let listed = store.benchmarks(workspace).expect("reads");
     assert_eq!((listed[0].runs, listed[0].last_run), (2, newer));
     assert_eq!(store.latest_run(workspace).expect("reads"), None);
+}
+
+#[test]
+fn a_history_may_have_measurements_of_the_past_from_another_branch() {
+    let (_directory, mut store, workspace) = fresh();
+    let mut add = |commits: [&str; 2], seconds: i64, branch: &str| {
+        let committed = Timestamp(seconds * 1_000_000_000);
+        record_past(&mut store, workspace, commits, committed, branch)
+    };
+    let own = add(["9999", "aaaa"], 10, "main");
+    let shared = add(["aaaa", "bbbb"], 20, "side");
+    let other = add(["bbbb", "cccc"], 30, "side");
+    let elsewhere = |branch| {
+        let mut found = store.past_runs_elsewhere(workspace, branch).expect("reads");
+        found.sort();
+        found
+    };
+    let on_main = (own, "aaaa".to_owned());
+    let on_side = [(shared, "bbbb".to_owned()), (other, "cccc".to_owned())];
+    assert_eq!(elsewhere(Some("main")), on_side);
+    assert_eq!(elsewhere(Some("side")), [on_main]);
+    assert_eq!(elsewhere(None).len(), 3);
+    let past = BTreeSet::from([shared]);
+    let main = HistoryQuery {
+        branch: BranchFilter::Only(Some("main")),
+        ..ALL
+    };
+    let with_past = HistoryQuery {
+        branch: BranchFilter::WithPast {
+            branch: Some("main"),
+            past: &past,
+        },
+        ..ALL
+    };
+    let one = HistoryQuery {
+        limit: 1,
+        ..with_past
+    };
+    let runs = |query| runs_of(&store, workspace, "a", query);
+    assert_eq!(runs(main), [own]);
+    assert_eq!(runs(with_past), [shared, own]);
+    assert_eq!(runs(one), [shared]);
 }

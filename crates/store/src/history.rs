@@ -25,6 +25,27 @@ pub enum BranchFilter<'a> {
     Any,
     /// Runs of this branch. `None` selects the runs of a detached `HEAD` and those outside of git.
     Only(Option<&'a str>),
+    /// Runs of this branch, and measurements of its past that were made on another branch.
+    WithPast {
+        /// The branch, as in [`Self::Only`].
+        branch: Option<&'a str>,
+        /// The measurements that were made on another branch.
+        past: &'a BTreeSet<RunId>,
+    },
+}
+
+impl BranchFilter<'_> {
+    /// Reports whether a run that was made on `branch` is selected.
+    pub fn selects(&self, run: RunId, branch: Option<&str>) -> bool {
+        match *self {
+            Self::Any => true,
+            Self::Only(wanted) => branch == wanted,
+            Self::WithPast {
+                branch: wanted,
+                past,
+            } => branch == wanted || past.contains(&run),
+        }
+    }
 }
 
 /// A filter of runs by state.
@@ -390,8 +411,8 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
     let index = match (branch, runs) {
         (BranchFilter::Any, RunFilter::Own) => "runs_by_workspace",
         (BranchFilter::Any, RunFilter::Accepted) => "accepted_runs",
-        (BranchFilter::Only(_), RunFilter::Own) => "runs_by_branch",
-        (BranchFilter::Only(_), RunFilter::Accepted) => "accepted_runs_by_branch",
+        (_, RunFilter::Own) => "runs_by_branch",
+        (_, RunFilter::Accepted) => "accepted_runs_by_branch",
     };
     let branch = branch_sql(branch);
     let accepted = match runs {
@@ -413,11 +434,11 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
 }
 
 /// Returns the query for measurements of a benchmark in commits of the past, those of the newest commits first. The parameters are those of
-/// [`past_sql`].
+/// [`past_sql`]. If measurements from another branch are wanted, too, it returns those of all branches.
 pub(super) fn past_commits_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
-    let index = match branch {
-        BranchFilter::Any => "past_runs",
-        BranchFilter::Only(_) => "past_runs_by_branch",
+    let (index, branch) = match branch {
+        BranchFilter::Any | BranchFilter::WithPast { .. } => ("past_runs", BranchFilter::Any),
+        BranchFilter::Only(_) => ("past_runs_by_branch", branch),
     };
     let branch = branch_sql(branch);
     // This repeats the condition of the partial indexes literally, or SQLite would not use them.
@@ -448,13 +469,15 @@ pub(super) fn accepted_steps_sql(benchmark: &str, branch: BranchFilter<'_>) -> S
 /// The columns that [`read_past`] reads, with `run_benchmarks` as `rb` and `runs` as `r`.
 const PAST_COLUMNS: &str = "rb.run, rb.conditions, rb.verdict, rb.typical_ns, rb.change, rb.reference, \
      EXISTS (SELECT 1 FROM accepted_steps a WHERE a.benchmark = rb.benchmark AND a.run = rb.run) AS accepted, rb.benchmark, \
-     coalesce(r.committed, r.started) AS moment";
+     coalesce(r.committed, r.started) AS moment, r.git_branch";
 
 fn branch_sql(branch: BranchFilter<'_>) -> &'static str {
     match branch {
         // This condition is always true. It is there because every parameter must occur in the statement.
         BranchFilter::Any => "AND CAST(?4 AS TEXT) IS NULL",
-        BranchFilter::Only(_) => "AND r.git_branch IS NOT DISTINCT FROM ?4",
+        BranchFilter::Only(_) | BranchFilter::WithPast { .. } => {
+            "AND r.git_branch IS NOT DISTINCT FROM ?4"
+        }
     }
 }
 
@@ -472,22 +495,40 @@ fn query_past(
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
     let branch = match query.branch {
         BranchFilter::Any => None,
-        BranchFilter::Only(branch) => branch,
+        BranchFilter::Only(branch) | BranchFilter::WithPast { branch, .. } => branch,
+    };
+    // The statement about commits of the past does not know which measurements of other branches are wanted, so it returns those of all branches.
+    let of_past = match query.branch {
+        BranchFilter::Any | BranchFilter::Only(_) => (branch, limit),
+        BranchFilter::WithPast { .. } => (None, i64::MAX),
     };
     let mut known = KnownConditions::default();
     let mut found: HashMap<i64, Vec<PastMeasurement>> = HashMap::new();
-    let mut add = |of_one: &dyn Fn(&str) -> String| -> Attempt<()> {
+    let mut add = |of_one: &dyn Fn(&str) -> String, (branch, limit): (Option<&str>, i64)| {
         let values = params![workspace.0, before, limit, branch];
         sql.each_by_number(benchmarks.keys().copied(), of_one, values, |row| {
             let past = read_past(sql, &mut known, row)?;
-            found.entry(row.get(7)?).or_default().push(past);
+            let made_on: Option<String> = row.get(9)?;
+            if query.branch.selects(past.run, made_on.as_deref()) {
+                found.entry(row.get(7)?).or_default().push(past);
+            }
             Ok(())
         })
     };
-    add(&|benchmark| past_sql(benchmark, query.branch, query.runs))?;
+    let wanted = (branch, limit);
+    add(
+        &|benchmark| past_sql(benchmark, query.branch, query.runs),
+        wanted,
+    )?;
     match query.runs {
-        RunFilter::Accepted => add(&|benchmark| accepted_steps_sql(benchmark, query.branch))?,
-        RunFilter::Own => add(&|benchmark| past_commits_sql(benchmark, query.branch))?,
+        RunFilter::Accepted => add(
+            &|benchmark| accepted_steps_sql(benchmark, query.branch),
+            wanted,
+        )?,
+        RunFilter::Own => add(
+            &|benchmark| past_commits_sql(benchmark, query.branch),
+            of_past,
+        )?,
     }
     for past in found.values_mut() {
         match query.runs {

@@ -145,6 +145,23 @@ impl Store {
         })
     }
 
+    /// Returns the complete measurements of the past that were not made on `branch`, each with its commit. The commit may be on this branch, too.
+    pub fn past_runs_elsewhere(
+        &self,
+        workspace: WorkspaceId,
+        branch: Option<&str>,
+    ) -> Result<Vec<(RunId, String)>, StoreError> {
+        self.read(|sql| {
+            sql.all(
+                "SELECT r.id, r.git_commit FROM runs r
+                 WHERE r.workspace = ?1 AND r.git_branch IS DISTINCT FROM ?2 AND r.git_commit IS NOT NULL
+                   AND r.purpose = 'past' AND r.role = 'candidate' AND r.status = 'complete'",
+                params![workspace.0, branch],
+                |row| Ok((RunId(row.get(0)?), row.get(1)?)),
+            )
+        })
+    }
+
     /// Returns the verdicts of a run, sorted by benchmark, including those on benchmarks that the run did not measure.
     pub fn verdicts(&self, run: RunId) -> Result<Vec<RunVerdict>, StoreError> {
         self.read(|sql| {

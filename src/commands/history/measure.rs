@@ -28,7 +28,7 @@ use crate::session::{Context, World};
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{BenchmarkKey, BySide, Environment, Timestamp, Verdict};
 use perfcheck_host::Revision;
-use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter};
+use perfcheck_store::{HistoryQuery, RunFilter};
 
 /// The subdirectory of the cache with the files that keep the commits and pairs of commits that cannot be measured.
 const MEMORIES: &str = "past";
@@ -114,6 +114,7 @@ fn measure_range(
     measurement.measure_chosen(world)?;
     let steps = measurement.find_steps(wishes.refine, world)?;
     let finished = measurement.summarize();
+    let newest = measurement.newest_commit().to_owned();
     let pairs = measurement.pairs;
     let format = common.output.format;
     let view = common.output.view();
@@ -133,13 +134,13 @@ fn measure_range(
         .map(|row| &row.key)
         .collect();
     let keys: Vec<BenchmarkKey> = keys.into_iter().cloned().collect();
-    let branch = Branch::One(series.branch.clone());
-    let scope = HistoryScope {
-        branch,
-        limit: MOST_COMMITS,
-        since: None,
-    };
     if let Some((store, workspace)) = context.open_stored()? {
+        let branch = series.branch.clone();
+        let scope = HistoryScope {
+            branch: Branch::with_past(branch, &newest, &context, &store, workspace)?,
+            limit: MOST_COMMITS,
+            since: None,
+        };
         scope.write_histories(&keys, options, (&store, workspace), common, world)?;
     }
     Ok(ExitCode::Clean)
@@ -528,14 +529,21 @@ impl<'a> RangeMeasurement<'a> {
         };
         let benchmarks = (built.found.targets.iter()).flat_map(|target| &target.benchmarks);
         let keys: Vec<BenchmarkKey> = benchmarks.map(|one| one.key.clone()).collect();
+        let (name, context) = (self.series.branch.clone(), self.series.context);
+        let branch = Branch::with_past(name, self.newest_commit(), context, &store, workspace)?;
         let query = HistoryQuery {
-            branch: BranchFilter::Only(self.series.branch.as_deref()),
+            branch: branch.filter(),
             runs: RunFilter::Own,
             before: None,
             limit: 1,
         };
         let known = store.history(workspace, &keys, &query)?.benchmarks;
         Ok(keys.iter().any(|key| !known.contains_key(key)))
+    }
+
+    /// Returns the hash of the newest commit of the range.
+    fn newest_commit(&self) -> &str {
+        &self.commits[self.commits.len() - 1].commit
     }
 
     /// Returns the position of a commit among the chosen ones, newest first.

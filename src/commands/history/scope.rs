@@ -11,7 +11,7 @@ use crate::stored::histories::{HistoryRequest, histories};
 use crate::stored::references::{branches_by_distance, branches_of};
 use perfcheck_analysis::compare::Position;
 use perfcheck_analysis::findings::Order;
-use perfcheck_analysis::model::{BenchmarkKey, Statistic, Timestamp};
+use perfcheck_analysis::model::{BenchmarkKey, RunId, Statistic, Timestamp};
 use perfcheck_store::{BranchFilter, HistoryQuery, RunFilter, Store, WorkspaceId};
 
 /// To find the branches that have runs, look at this many of the newest runs.
@@ -95,11 +95,50 @@ fn describe_metric(metric: Statistic) -> &'static str {
 /// The branch whose runs are shown.
 pub(super) enum Branch {
     All,
-    /// The runs of one branch, or with `None` those of a detached `HEAD`.
-    One(Option<String>),
+    One {
+        /// Name of the branch; `None` for a detached `HEAD`.
+        name: Option<String>,
+        /// The measurements of its commits that `history --measure` made on another branch.
+        past: BTreeSet<RunId>,
+    },
 }
 
 impl Branch {
+    /// Selects the runs of one branch, and the measurements of the past for all commits on the line of first parents that ends at `tip`. It does not
+    /// matter on which branch the past was measured: the branch may have been renamed or merged since.
+    pub(super) fn with_past(
+        name: Option<String>,
+        tip: &str,
+        context: &Context,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<Self, AppError> {
+        let mut elsewhere = store.past_runs_elsewhere(workspace, name.as_deref())?;
+        let mut line = BTreeSet::new();
+        if let Some(checkout) = context.checkout().filter(|_| !elsewhere.is_empty())
+            && let Some(tip) = checkout.resolve(tip)?
+        {
+            let commits = checkout.commit_times(&tip)?.into_iter();
+            line.extend(commits.map(|one| one.commit));
+        }
+        elsewhere.retain(|(_, commit)| line.contains(commit));
+        Ok(Self::One {
+            name,
+            past: elsewhere.into_iter().map(|(run, _)| run).collect(),
+        })
+    }
+
+    /// Selects the runs of the branch `name`, as [`Self::with_past`] does.
+    fn named(
+        name: &str,
+        context: &Context,
+        store: &Store,
+        workspace: WorkspaceId,
+    ) -> Result<Self, AppError> {
+        let tip = format!("refs/heads/{name}");
+        Self::with_past(Some(name.to_owned()), &tip, context, store, workspace)
+    }
+
     pub(super) fn resolve(
         options: &HistoryOptions,
         keys: &[BenchmarkKey],
@@ -109,7 +148,7 @@ impl Branch {
         world: &World<'_>,
     ) -> Result<Self, AppError> {
         if let Some(name) = &options.branch {
-            return Ok(Self::One(Some(name.clone())));
+            return Self::named(name, context, store, workspace);
         }
         let Some(checkout) = context.checkout().filter(|_| !options.all_branches) else {
             return Ok(Self::All);
@@ -134,24 +173,30 @@ impl Branch {
             let branches = branches_of(&all).into_iter();
             let parents = branches_by_distance(checkout, own.as_deref(), branches)?;
             if let Some(parent) = parents.first() {
-                return Ok(Self::One(Some((*parent).to_owned())));
+                return Self::named(parent, context, store, workspace);
             }
         }
-        Ok(Self::One(own))
+        Self::with_past(own, "HEAD", context, store, workspace)
     }
 
-    fn filter(&self) -> BranchFilter<'_> {
+    pub(super) fn filter(&self) -> BranchFilter<'_> {
         match self {
             Self::All => BranchFilter::Any,
-            Self::One(name) => BranchFilter::Only(name.as_deref()),
+            Self::One { name, past } if past.is_empty() => BranchFilter::Only(name.as_deref()),
+            Self::One { name, past } => BranchFilter::WithPast {
+                branch: name.as_deref(),
+                past,
+            },
         }
     }
 
     fn describe(&self) -> String {
         match self {
             Self::All => "of any branch".to_owned(),
-            Self::One(Some(name)) => format!("of branch `{}`", name.escape_debug()),
-            Self::One(None) => "without a branch".to_owned(),
+            Self::One {
+                name: Some(name), ..
+            } => format!("of branch `{}`", name.escape_debug()),
+            Self::One { name: None, .. } => "without a branch".to_owned(),
         }
     }
 }
