@@ -130,17 +130,7 @@ impl<'a> Bisection<'a> {
         let key = resolve_benchmark(options.benchmark(), &found, bad, options)?;
         if side.targets.len() > 1 {
             // From now on, build only this bench target: other targets may fail to build in some commits.
-            let is_program = ProgramBenchmark::binary_of_target(&key.target).is_some();
-            let (benches, programs) = if is_program {
-                (Vec::new(), vec![key.id.clone()])
-            } else {
-                (vec![key.target.clone()], Vec::new())
-            };
-            workshop.cargo = CargoOptions {
-                benches,
-                programs,
-                ..workshop.cargo
-            };
+            workshop.cargo = select_target(workshop.cargo, &key);
         }
         drop(side);
         let good = match workshop.build_benchmark(good, &key, world)? {
@@ -423,6 +413,32 @@ fn resolve_benchmark(
     }
 }
 
+/// Returns options that select only the bench target of a benchmark. Returns `cargo` itself if no option selects a target of this kind.
+fn select_target(cargo: CargoOptions, key: &BenchmarkKey) -> CargoOptions {
+    let none = CargoOptions {
+        benches: Vec::new(),
+        programs: Vec::new(),
+        lib: false,
+        bins: false,
+        ..cargo.clone()
+    };
+    if ProgramBenchmark::binary_of_target(&key.target).is_some() {
+        return CargoOptions {
+            programs: vec![key.id.clone()],
+            ..none
+        };
+    }
+    match key.target.split_once(':') {
+        None => CargoOptions {
+            benches: vec![key.target.clone()],
+            ..none
+        },
+        Some(("lib", _)) => CargoOptions { lib: true, ..none },
+        Some(("bin", _)) => CargoOptions { bins: true, ..none },
+        Some(_) => cargo,
+    }
+}
+
 fn no_benchmark_error(
     good: &Revision,
     key: &BenchmarkKey,
@@ -438,4 +454,34 @@ fn no_benchmark_error(
         "cannot measure `{}` in {good}: {why}\n  help: {help}",
         key.id.escape_debug()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_benchmark_of_a_library_or_binary_is_not_searched_among_the_benches() {
+        let usual = CargoOptions {
+            packages: vec!["made".to_owned()],
+            bins: true,
+            ..CargoOptions::default()
+        };
+        for (target, flags) in [
+            ("costs", "--package made --bench costs"),
+            ("lib:made", "--package made --lib"),
+            ("bin:made", "--package made --bins"),
+            ("example:shown", "--package made --bins"),
+            ("test:checked", "--package made --bins"),
+        ] {
+            let key = BenchmarkKey {
+                package: "made".to_owned(),
+                target: target.to_owned(),
+                id: "cost".to_owned(),
+            };
+            let selected = select_target(usual.clone(), &key);
+            let words: Vec<&str> = flags.split(' ').collect();
+            assert_eq!(selected.build_flags(), words, "{target}");
+        }
+    }
 }
