@@ -23,8 +23,8 @@ use crate::stored::conclusions::read_conclusion;
 use perfcheck_analysis::compare::{Comparison, Estimate};
 use perfcheck_analysis::findings::{Conclusion, GatePolicy, Row};
 use perfcheck_analysis::model::{
-    BenchesFrom, BenchmarkKey, BySide, Environment, GitState, PastCommit, Purpose, RunId, Side,
-    Timestamp, Verdict,
+    BenchesFrom, BenchmarkKey, BySide, Environment, GitState, PastCommit, ProgramBenchmark,
+    Purpose, RunId, Side, Timestamp, Verdict,
 };
 use perfcheck_bench::measure::{DiscoveredBenches, Filter};
 use perfcheck_build::sides::{BuiltSide, PreparedSides};
@@ -40,6 +40,8 @@ pub(crate) struct PastSeries<'a> {
     pub(crate) effort: Effort,
     pub(crate) timeout: Duration,
     pub(crate) benches_from: BenchesFrom,
+    /// The selected programs.
+    pub(crate) programs: Vec<ProgramBenchmark>,
     /// The branch to which the commits belong, if any.
     pub(crate) branch: Option<String>,
     /// The time of each commit in a history.
@@ -155,14 +157,19 @@ impl PastSeries<'_> {
                 .map(|target| &target.sources)
                 .collect(),
         };
-        Some(SeriesKey::compute(&format!(
+        let mut question = format!(
             "{:?} {:?} {build:?} {settings:?} {:?} {:?} {:?} {sources:?}",
             host.cpu,
             host.architecture,
             self.context.tables.workspace.harness,
             self.filter,
             self.benches_from,
-        )))
+        );
+        if !self.programs.is_empty() {
+            // The work tree says how to run the programs of all commits.
+            question = format!("{question} {:?}", self.programs);
+        }
+        Some(SeriesKey::compute(&question))
     }
 
     /// Returns the pair if it was measured before.

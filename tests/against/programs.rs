@@ -161,6 +161,25 @@ fn a_search_for_the_commit_measures_the_program_alone() {
             "{found}"
         );
     }
+    let remembered = || {
+        let words = ["history", "copy", "--measure", &range, "--steps", "1"];
+        let measured = project.perfcheck(&words).args([
+            "--rounds",
+            "5",
+            "--as-built",
+            "--offline",
+            "--message-format",
+            "json",
+        ]);
+        let finished = measured.run().expect_code(0);
+        finished.messages("measure-finished")[0]["remembered"].clone()
+    };
+    assert_eq!([remembered(), remembered()], [0, 1]);
+    // The results of other arguments do not count.
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let copies = manifest.replace("cp input.txt", "cp -f input.txt");
+    project.write("Cargo.toml", &copies);
+    assert_eq!(remembered(), 0);
 }
 
 /// A program whose work the library determines.

@@ -21,7 +21,7 @@ use crate::pipeline::past::{
     BuiltCommit, CommitChoice, PairResult, PairRow, PastSeries, SeriesKey, StoredPair,
     place_commits,
 };
-use crate::pipeline::prepare::timeout;
+use crate::pipeline::prepare::{select_programs, timeout};
 use crate::pipeline::request::git_state;
 use crate::pipeline::search::SearchState;
 use crate::session::{Context, World};
@@ -87,6 +87,7 @@ fn measure_range(
         },
         timeout: timeout(paired.timeout, &context),
         benches_from: wishes.benches_from,
+        programs: select_programs(&context, &common.cargo)?,
         branch: find_branch(&commits, &context, world)?,
         times: commit_times(&commits, &context)?,
         environment: Environment {
