@@ -135,7 +135,7 @@ impl<'a> Bisection<'a> {
         drop(side);
         let good = match workshop.build_benchmark(good, &key, world)? {
             CommitBuild::Ready(built) => *built,
-            CommitBuild::Unmeasurable { reason } => {
+            CommitBuild::Unmeasurable { reason, .. } => {
                 return Err(no_benchmark_error(good, &key, &reason, options));
             }
         };

@@ -27,7 +27,11 @@ const DEFAULT_KEPT_BUILDS_MIB: u32 = 2048;
 /// The result of building a commit in order to measure it.
 pub(crate) enum CommitBuild<T> {
     Ready(T),
-    Unmeasurable { reason: String },
+    Unmeasurable {
+        reason: String,
+        /// Whether another attempt would fail for the same reason. Otherwise, the machine or the network may be the cause.
+        is_lasting: bool,
+    },
 }
 
 /// A request to build something in the cache, with the settings.
@@ -147,8 +151,10 @@ impl<'a> CacheBuild<'a> {
                 if world.interrupt.is_requested_after_delay() {
                     return Err(AppError::Interrupted(String::new()));
                 }
-                let reason = why_not_built(&error);
-                Ok(CommitBuild::Unmeasurable { reason })
+                Ok(CommitBuild::Unmeasurable {
+                    reason: why_not_built(&error),
+                    is_lasting: error.is_lasting(),
+                })
             }
             Err(other) => Err(other),
         }

@@ -204,8 +204,8 @@ impl PastSeries<'_> {
         };
         let side = match order.try_build_commit(revision, world)? {
             CommitBuild::Ready(side) => side,
-            CommitBuild::Unmeasurable { reason } => {
-                return Ok(CommitBuild::Unmeasurable { reason });
+            CommitBuild::Unmeasurable { reason, is_lasting } => {
+                return Ok(CommitBuild::Unmeasurable { reason, is_lasting });
             }
         };
         let targets = side.bench_targets();
@@ -223,7 +223,10 @@ impl PastSeries<'_> {
                 || "the commit has no selected benchmark".to_owned(),
                 |failure| format!("a bench target failed: {}", first_line(&failure.message)),
             );
-            return Ok(CommitBuild::Unmeasurable { reason });
+            return Ok(CommitBuild::Unmeasurable {
+                reason,
+                is_lasting: failure.is_none(),
+            });
         }
         Ok(CommitBuild::Ready(Box::new(BuiltCommit {
             revision: revision.clone(),

@@ -163,6 +163,7 @@ fn a_revision_that_does_not_build_is_an_error_that_names_it() {
     let (outcome, _) = made.try_against("HEAD");
     let error = outcome.expect_err("it does not build");
     assert!(error.is_caused_by_revision() && !error.is_interruption());
+    assert!(error.is_lasting());
     let text = error.to_string();
     assert!(text.contains("HEAD"), "{text}");
     assert!(text.contains(&commit[..10]), "{text}");

@@ -116,8 +116,8 @@ impl BisectSession<'_> {
     ) -> Result<CommitBuild<Box<BuiltBenchmark>>, AppError> {
         let side = match self.cache_build().try_build_commit(revision, world)? {
             CommitBuild::Ready(side) => side,
-            CommitBuild::Unmeasurable { reason } => {
-                return Ok(CommitBuild::Unmeasurable { reason });
+            CommitBuild::Unmeasurable { reason, is_lasting } => {
+                return Ok(CommitBuild::Unmeasurable { reason, is_lasting });
             }
         };
         let mut found = self.benchmarks(&side, Some(key), world)?;
@@ -125,6 +125,7 @@ impl BisectSession<'_> {
             let message = failure.message.lines().next().unwrap_or_default();
             return Ok(CommitBuild::Unmeasurable {
                 reason: format!("the bench target failed: {message}"),
+                is_lasting: false,
             });
         }
         let found = found.targets.pop().and_then(|found| {
@@ -139,6 +140,7 @@ impl BisectSession<'_> {
         let (Some((benchmark, harness)), Some(target)) = (found, target.cloned()) else {
             return Ok(CommitBuild::Unmeasurable {
                 reason: "the commit does not have the benchmark".to_owned(),
+                is_lasting: true,
             });
         };
         Ok(CommitBuild::Ready(Box::new(BuiltBenchmark {
@@ -163,7 +165,7 @@ impl BisectSession<'_> {
         let key = &good.benchmark.key;
         let built = match self.build_benchmark(revision, key, world)? {
             CommitBuild::Ready(built) => *built,
-            CommitBuild::Unmeasurable { reason } => return Ok(skipped_outcome(reason)),
+            CommitBuild::Unmeasurable { reason, .. } => return Ok(skipped_outcome(reason)),
         };
         if !built.side.criterion.is_same_harness(&good.side.criterion) {
             return Ok(skipped_outcome(

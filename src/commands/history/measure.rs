@@ -1,8 +1,9 @@
 //! `cargo perfcheck history --measure A..B`: measures commits of the past, newest first, each against its older neighbor.
 //!
 //! A pair that is in the store is not measured again, so an interrupted series continues where it was. Commits that cannot be measured are passed
-//! over. A file in the cache keeps those that could not be built or have no selected benchmark, and the pairs that cannot be compared. With the
-//! benches of the work tree, the name of this file depends on the build of the newest commit, so a newest commit that cannot be built is not kept.
+//! over. A file in the cache keeps those that do not compile or have no selected benchmark, and the pairs that cannot be compared. The next call tries
+//! commits again that failed for a reason that may pass. With the benches of the work tree, the name of this file depends on the build of the newest
+//! commit, so a newest commit that cannot be built is not kept.
 //!
 //! Invariant: nothing is measured that the store already has for the same series.
 
@@ -256,6 +257,8 @@ pub(super) struct RangeMeasurement<'a> {
     known: Option<(SeriesKey, SearchState<String>)>,
     /// The builds that the next pair may need.
     built: BTreeMap<usize, Box<BuiltCommit>>,
+    /// The commits that this call could not build, or that have no selected benchmark.
+    unmeasurable: BTreeSet<usize>,
     /// The measured pairs of the chosen commits, newest first.
     pub(super) pairs: Vec<CommitPair>,
     /// The commits that were passed over.
@@ -282,6 +285,7 @@ impl<'a> RangeMeasurement<'a> {
             forgets: wishes.restart,
             known: None,
             built: BTreeMap::new(),
+            unmeasurable: BTreeSet::new(),
             pairs: Vec::new(),
             passed_over: BTreeSet::new(),
             left: BTreeSet::new(),
@@ -499,10 +503,13 @@ impl<'a> RangeMeasurement<'a> {
         Ok(())
     }
 
-    /// Builds a commit unless its build is at hand. Returns false if it cannot be measured, and remembers this.
+    /// Builds a commit unless its build is at hand. Returns false if it cannot be measured, and remembers this if another attempt would fail, too.
     fn build(&mut self, place: usize, world: &mut World<'_>) -> Result<bool, AppError> {
         if self.built.contains_key(&place) {
             return Ok(true);
+        }
+        if self.unmeasurable.contains(&place) {
+            return Ok(false);
         }
         let revision = self.commits[place].clone();
         match self.series.build(&revision, world)? {
@@ -510,8 +517,13 @@ impl<'a> RangeMeasurement<'a> {
                 self.built.insert(place, built);
                 Ok(true)
             }
-            CommitBuild::Unmeasurable { reason } => {
-                self.remember_reason(&revision.commit, &reason)?;
+            CommitBuild::Unmeasurable { reason, is_lasting } => {
+                let cargo = &self.series.common.cargo;
+                // Without the network, cargo may choose older versions of the dependencies.
+                if is_lasting && !cargo.offline && !cargo.frozen {
+                    self.remember_reason(&revision.commit, &reason)?;
+                }
+                self.unmeasurable.insert(place);
                 self.report_passed_over(place, reason, false, world)?;
                 Ok(false)
             }

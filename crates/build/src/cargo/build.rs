@@ -289,6 +289,7 @@ impl BuildOrder<'_> {
                 None => text.clone(),
             },
             library_of: member.map(|package| package.name.to_string()),
+            is_in_sources: !found.message.spans.is_empty(),
             rendered: render(diagnostics),
         })
     }

@@ -13,6 +13,8 @@ pub struct CompileError {
     /// The member of the workspace whose library or binary has the error. `None` if the error is in a bench, which also sees the development
     /// dependencies, or in a package from elsewhere.
     pub library_of: Option<String>,
+    /// Whether the error has a place in the sources. Other errors, such as those about a full disk or a linker, may have nothing to do with the sources.
+    pub is_in_sources: bool,
     /// All messages of the compiler, still to be printed, colored for a terminal.
     pub rendered: Vec<String>,
 }

@@ -594,7 +594,12 @@ impl SideBuilder<'_, '_> {
             with_benches,
             programs: &programs,
             variables: &variables,
-            diagnostics: DiagnosticTiming::Immediate,
+            // The error of a revision shows whether its sources are the cause.
+            diagnostics: if state.is_work_tree {
+                DiagnosticTiming::Immediate
+            } else {
+                DiagnosticTiming::Later
+            },
             supervisor: request.supervisor,
         };
         self.mirror().record_build_time()?;

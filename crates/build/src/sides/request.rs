@@ -213,10 +213,29 @@ impl SidesError {
     /// Reports whether the revision itself is the cause, so that a search through the history may skip it.
     pub fn is_caused_by_revision(&self) -> bool {
         match self {
-            Self::Revision { source, .. } => !matches!(source, CargoError::Interrupted),
+            Self::Revision { source, .. } => {
+                !matches!(source, CargoError::Interrupted | CargoError::Start { .. })
+            }
             Self::NoWorkspace { .. }
             | Self::NoPackage { .. }
             | Self::Git(GitError::MissingSubmoduleCommit { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// Reports whether the sources of the revision are the cause, so that building it again would fail in the same way. Other failures may be those of
+    /// the machine or the network.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            Self::Revision {
+                source:
+                    CargoError::Build {
+                        first_error: Some(error),
+                        ..
+                    },
+                ..
+            } => error.is_in_sources,
+            Self::NoWorkspace { .. } | Self::NoPackage { .. } => true,
             _ => false,
         }
     }
@@ -245,5 +264,49 @@ pub(super) fn source_error(
         doing,
         path,
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cargo::CompileError;
+
+    #[test]
+    fn only_an_error_in_the_sources_of_a_revision_lasts() {
+        let build = |is_in_sources: Option<bool>| CargoError::Build {
+            what: "bench targets",
+            status: "exit status: 101".to_owned(),
+            unstable: Vec::new(),
+            first_error: is_in_sources.map(|is_in_sources| {
+                Box::new(CompileError {
+                    text: "an error".to_owned(),
+                    library_of: None,
+                    is_in_sources,
+                    rendered: Vec::new(),
+                })
+            }),
+        };
+        let start = CargoError::Start {
+            program: "cargo".into(),
+            source: io::ErrorKind::OutOfMemory.into(),
+        };
+        let offline = CargoError::Metadata("no matching package named `rand` found".to_owned());
+        for (source, is_caused, is_lasting) in [
+            (start, false, false),
+            (CargoError::Interrupted, false, false),
+            (offline, true, false),
+            (build(None), true, false),
+            (build(Some(false)), true, false),
+            (build(Some(true)), true, true),
+        ] {
+            let revision = Revision {
+                name: "HEAD".to_owned(),
+                commit: "0123456789".to_owned(),
+            };
+            let error = SidesError::Revision { revision, source };
+            assert_eq!(error.is_caused_by_revision(), is_caused, "{error}");
+            assert_eq!(error.is_lasting(), is_lasting, "{error}");
+        }
     }
 }
