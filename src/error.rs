@@ -160,6 +160,7 @@ fn git_exit_code(error: &GitError) -> ExitCode {
 fn sides_exit_code(error: &SidesError) -> ExitCode {
     match error {
         SidesError::Git(error) => git_exit_code(error),
+        SidesError::CheckOut { source, .. } => git_exit_code(source),
         SidesError::Cargo(error) | SidesError::Revision { source: error, .. } => {
             match cargo_exit_code(error) {
                 // The broken manifest belongs to another revision and not to the user's work tree, so this is a failed build rather than wrong usage.

@@ -224,6 +224,9 @@ fn why_not_built(error: &SidesError) -> String {
         SidesError::Revision { source, .. } => {
             first_line(&format!("the commit cannot be built: {source}"))
         }
+        SidesError::CheckOut { source, .. } => {
+            first_line(&format!("the commit cannot be checked out: {source}"))
+        }
         other => first_line(other),
     }
 }

@@ -1,6 +1,7 @@
 //! Which files are built, and in which directory the executables run.
 
 use perfcheck_build::sides::{BuildOrigin, SidesError, TargetPair};
+use std::fs;
 use std::path::Path;
 
 use crate::revisions::repository::{MANIFEST, Repository, identical, pair, printed};
@@ -171,6 +172,26 @@ fn a_revision_that_does_not_build_is_an_error_that_names_it() {
     let (sides, _) = made.against("HEAD~1");
     assert_eq!(printed(&sides.base, "first"), "41");
     assert_eq!(printed(&sides.candidate, "first"), "1");
+}
+
+#[test]
+fn a_revision_whose_files_git_cannot_write_is_an_error_that_names_it() {
+    let made = Repository::new();
+    made.write("data.txt", "words\n");
+    let commit = made.commit();
+    let blob = made.git(&["rev-parse", "HEAD:data.txt"]);
+    let (directory, file) = blob.split_at(2);
+    let objects = made.root.join(".git/objects");
+    fs::remove_file(objects.join(directory).join(file)).expect("a loose object");
+    let (outcome, _) = made.try_commit("HEAD");
+    let error = outcome.expect_err("no such object");
+    // A later `git fetch` may bring the object.
+    assert!(error.is_caused_by_revision() && !error.is_lasting());
+    let text = error.to_string();
+    assert!(
+        text.contains(&commit[..10]) && text.contains("git fetch"),
+        "{text}"
+    );
 }
 
 #[test]

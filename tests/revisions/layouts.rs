@@ -145,7 +145,7 @@ fn a_commit_of_a_submodule_that_was_never_fetched_is_an_error_that_says_so() {
     made.git(&["commit", "--quiet", "--message", "Away"]);
     let (outcome, _) = made.try_against("HEAD");
     let error = outcome.expect_err("no such commit");
-    assert!(error.is_caused_by_revision());
+    assert!(error.is_caused_by_revision() && !error.is_lasting());
     let text = error.to_string();
     assert!(
         text.contains("submodule `part`") && text.contains(unknown),

@@ -119,6 +119,14 @@ pub enum SidesError {
         /// Cargo's error.
         source: CargoError,
     },
+    /// Git cannot write the files of the revision.
+    #[error("revision {revision} cannot be checked out: {source}")]
+    CheckOut {
+        /// The revision that was to be built.
+        revision: Revision,
+        /// Git's error.
+        source: Box<GitError>,
+    },
     /// The workspace is in no git repository, so it has no revisions.
     #[error("the workspace is not in a git repository")]
     NoRepository,
@@ -216,9 +224,7 @@ impl SidesError {
             Self::Revision { source, .. } => {
                 !matches!(source, CargoError::Interrupted | CargoError::Start { .. })
             }
-            Self::NoWorkspace { .. }
-            | Self::NoPackage { .. }
-            | Self::Git(GitError::MissingSubmoduleCommit { .. }) => true,
+            Self::CheckOut { .. } | Self::NoWorkspace { .. } | Self::NoPackage { .. } => true,
             _ => false,
         }
     }

@@ -25,7 +25,7 @@ use super::sources::{PresentSources, is_tagged_as_cache, normalize_lexically};
 use crate::cargo::BenchPackage;
 use perfcheck_analysis::model::{BenchesFrom, GitState};
 use perfcheck_host::os::{create_link, read_file_facts, remove_file_or_link};
-use perfcheck_host::{Checkout, Revision};
+use perfcheck_host::{Checkout, GitError, Revision};
 
 /// A state of the repository that can be built.
 #[derive(Debug)]
@@ -222,8 +222,18 @@ impl CurrentCheckout {
         let _ = fs::remove_file(&notes);
         create_private_dir(tree)?;
         let index = place.directory.join("index");
+        let export_error = |source| match source {
+            GitError::Interrupted | GitError::Start(_) | GitError::TooOld { .. } => {
+                SidesError::Git(source)
+            }
+            source => SidesError::CheckOut {
+                revision: revision.clone(),
+                source: source.into(),
+            },
+        };
+        let exported = checkout.export_files(&revision.commit, tree, &index);
         let mut contents = TreeContents {
-            files: checkout.export_files(&revision.commit, tree, &index)?,
+            files: exported.map_err(export_error)?,
             laid: Vec::new(),
         };
         if let Some(overlay) = overlay {
