@@ -195,7 +195,7 @@ impl FailedRun {
                 None => ChildError::bench(format!("{subject} could not be started: {source}")),
             },
             Self::Timeout(allowed) => ChildError::bench(format!(
-                "{subject} did not end within {:.1} s\n  help: if it takes that long, raise `--timeout`; if it waits for input, `stdin` in its entry names a file (it has no terminal)",
+                "{subject} did not end within {:.1} s\n  help: if it takes that long, raise `--timeout`",
                 allowed.as_secs_f64()
             )),
             Self::Status { status, message } => {
