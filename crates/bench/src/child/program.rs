@@ -54,6 +54,8 @@ pub struct ProgramRun {
     /// Time from the start of the process to its end. If one thread did all its work, the time in which that thread was ready to run but had no
     /// processor is left out, because it depends only on other programs.
     pub time: Duration,
+    /// Time of the command that prepared the run. Zero if there is none.
+    pub preparation: Duration,
     /// CPU time of the process and of the children that it waited for, if the system reports it.
     pub cpu: Option<Duration>,
     /// The most memory that the program or one of the children that it waited for had at any time, in bytes. `None` unless that was the purpose of the
@@ -75,16 +77,18 @@ pub fn run_program(
     context: &ProcessContext<'_>,
 ) -> Result<ProgramRun, ChildError> {
     let allowed = (context.timeout).saturating_add(longest.saturating_mul(PATIENCE));
+    let mut preparation = Duration::ZERO;
     if let Some((name, arguments)) = program.prepare.split_first() {
         let mut command = Command::new(name);
         command.args(arguments);
         set_surroundings(&mut command, spec);
         let ended = run_command(&mut command, RunPurpose::Timing, allowed, context);
         let ended = ended.and_then(|ended| ended.require_status(0));
-        ended.map_err(|failure| {
+        let ended = ended.map_err(|failure| {
             let line = program.prepare.join(" ");
             failure.into_error(&format!("its `prepare` command `{line}`"), None)
         })?;
+        preparation = ended.run.time;
     }
     if let Some(build) = &program.build {
         touch_files(&build.touched)?;
@@ -114,7 +118,10 @@ pub fn run_program(
         Some(_) => failure.into_error("the build", None),
         None => failure.into_error("the program", Some(spec)),
     })?;
-    Ok(ended.run)
+    Ok(ProgramRun {
+        preparation,
+        ..ended.run
+    })
 }
 
 /// Gives files the present as their modification time, so that cargo treats them as changed.
@@ -291,6 +298,7 @@ fn run_command(
         run: ProgramRun {
             process,
             time,
+            preparation: Duration::ZERO,
             cpu,
             is_solitary,
             peak_memory: report.and_then(|report| read_number(&report)),
@@ -487,11 +495,12 @@ mod tests {
     fn the_command_that_prepares_runs_before_the_program() {
         let directory = tempfile::tempdir().expect("a directory");
         let run = run_script("cat made", directory.path(), |program| {
-            let words = ["sh", "-c", "echo ready > made"];
+            let words = ["sh", "-c", "sleep 0.05; echo ready > made"];
             program.prepare = words.map(str::to_owned).to_vec();
         });
         let run = run.expect("it succeeds");
         assert_eq!(run.output, Some(blake3::hash(b"ready\n")));
+        assert!(run.preparation >= Duration::from_millis(50), "{run:?}");
     }
 
     #[test]
