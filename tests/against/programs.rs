@@ -5,6 +5,7 @@
 use std::fs;
 
 use perfcheck_host::process::try_time_samples;
+use serde_json::Value;
 
 use crate::against::instructions::{LIBRARY, has_valgrind};
 use crate::against::project::{Project, compared};
@@ -64,6 +65,44 @@ fn a_slower_program_regresses_and_the_same_program_is_not_run() {
     let named = project.measure(&named).run().expect_code(1);
     assert_eq!(verdict(&named, "planted input.txt"), "regressed", "{named}");
     assert_eq!(named.messages("benchmark-compared").len(), 1, "{named}");
+}
+
+/// A program that works itself or starts itself to work, whether or not that succeeds, or does nothing.
+const STARTS_ITSELF: &str = r#"
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("start") => {
+            let own = std::env::current_exe().expect("a path");
+            let _ = std::process::Command::new(own).arg("work").status();
+        }
+        Some("work") => planted::work(),
+        _ => {}
+    }
+}
+"#;
+
+#[test]
+fn a_program_whose_child_processes_work_is_measured_if_their_code_differs() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    let works = |milliseconds: u64| {
+        let library = format!(
+            "#[inline(never)]\npub fn work() {{\n    std::thread::sleep(std::time::Duration::from_millis({milliseconds}));\n}}\n"
+        );
+        project.write("src/lib.rs", &library);
+    };
+    works(4);
+    project.write("src/main.rs", STARTS_ITSELF);
+    project.commit();
+    works(20);
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let lines = ["--program", "planted idle", "--program", "planted start"];
+    let run = project.measure(&[&words[..], &lines].concat()).run();
+    assert_eq!(compared(&run, "planted idle")["same"], "run", "{run}");
+    let start = compared(&run, "planted start");
+    assert_eq!(start["same"], Value::Null, "{run}");
+    let change = &start["change"]["estimate"];
+    assert!(change.as_f64().expect("a number") > 0.5, "{run}");
 }
 
 #[test]

@@ -65,6 +65,8 @@ pub struct ProgramRun {
     pub output: Option<Hash>,
     /// Whether the program had one thread and no child processes, as far as was seen. `None` if that is unknown.
     pub is_solitary: Option<bool>,
+    /// Whether the program had child processes. `None` if that is unknown.
+    pub had_children: Option<bool>,
 }
 
 /// Runs the command that prepares the program, if there is one, and then the program. `longest` is the longest time that the program has taken so
@@ -253,11 +255,12 @@ fn run_command(
     let quiet = context.without_observer();
     let mut running = RunningBench::new(group, stderr, &quiet);
     let deadline = started.checked_add(allowed);
-    let mut is_solitary = None;
+    let (mut is_solitary, mut had_children) = (None, None);
     let mut count_threads = |process| {
         if let Some(usage) = read_usage(process) {
             let is_alone = usage.threads == 1 && !usage.has_children;
             is_solitary = Some(is_alone && is_solitary != Some(false));
+            had_children = Some(usage.has_children || had_children == Some(true));
         }
     };
     let mut look: Option<&mut dyn FnMut(u32)> = match purpose {
@@ -292,6 +295,10 @@ fn run_command(
         let is_within_one = cpu <= time.mul_f64(MORE_THAN_ONE);
         is_solitary = Some(is_within_one && is_solitary != Some(false));
     }
+    // A child may have lived for less than the interval between two looks.
+    if let Some(waited) = usage.and_then(|usage| usage.had_children) {
+        had_children = Some(waited || had_children == Some(true));
+    }
     let status = running.end().map_err(FailedRun::Start)?;
     running.drain_output();
     Ok(EndedProcess {
@@ -301,6 +308,7 @@ fn run_command(
             preparation: Duration::ZERO,
             cpu,
             is_solitary,
+            had_children,
             peak_memory: report.and_then(|report| read_number(&report)),
             output: hash.and_then(|hash| hash.recv_timeout(OUTPUT_GRACE).ok()),
         },
@@ -402,6 +410,11 @@ mod tests {
         if cfg!(target_os = "linux") {
             let seen = (alone.is_solitary, parent.is_solitary);
             assert_eq!(seen, (Some(true), Some(false)));
+            // A child that ends at once is seen, too.
+            let parent = run_script("(exit 3); true", directory.path(), |_| {});
+            let parent = parent.expect("it succeeds");
+            let seen = (alone.had_children, parent.had_children);
+            assert_eq!(seen, (Some(false), Some(true)));
         }
     }
 

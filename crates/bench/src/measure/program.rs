@@ -8,22 +8,24 @@
 )]
 
 use blake3::Hash;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
-use super::discover::find_program;
+use super::discover::{HarnessKind, find_program};
 use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::plan::{PairedPlan, compute_quads, compute_round_layout};
-use super::process::{Interrupted, ProcessObserver};
+use super::process::{Interrupted, ProcessObserver, process_spec};
 use super::schedule::{self, SampleLayout, compute_layout};
 use super::sides::{CampaignSides, SideError, SideResult};
+use super::target::PairedTarget;
 use crate::child::{
     ChildError, ProcessContext, ProcessSpec, ProgramRun, RunPurpose, measure_start_up, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, BySide, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark,
-    RunUsage, Sample, SamplingMode, SamplingSettings, Series, Side,
+    BenchmarkInProcess, BenchmarkKey, BySide, Harness, Interleaving, Nanos, ProcessOutcome,
+    ProgramBenchmark, RunUsage, Sample, SamplingMode, SamplingSettings, Series, Side,
 };
 use perfcheck_host::os::REPORTS_PEAK_MEMORY;
 use perfcheck_host::process::{ThreadPinning, UsageSnapshot};
@@ -216,6 +218,36 @@ impl ProgramDriver {
         }
         Ok(record_sides(round, index, sides))
     }
+}
+
+/// Runs each program once on both sides. Returns the benchmarks whose programs succeed without starting child processes.
+pub fn find_childless(
+    pair: &PairedTarget,
+    context: ProcessContext<'_>,
+) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
+    let HarnessKind::Program(programs) = &pair.harnesses.candidate else {
+        return Ok(BTreeSet::new());
+    };
+    let mut childless = BTreeSet::new();
+    for benchmark in &pair.benchmarks {
+        let Ok(program) = find_program(programs, &benchmark.key.id) else {
+            continue;
+        };
+        let mut is_childless = true;
+        for side in Side::BOTH {
+            let spec = process_spec(pair.targets.get(side), 0, 0);
+            let purpose = RunPurpose::Examination;
+            match run_program(program, &spec, purpose, Duration::ZERO, &context) {
+                Ok(run) => is_childless &= run.had_children == Some(false),
+                Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+                Err(_) => is_childless = false,
+            }
+        }
+        if is_childless {
+            childless.insert(benchmark.key.clone());
+        }
+    }
+    Ok(childless)
 }
 
 /// Prepares the runs of each side, in the order in which the sides run.
@@ -505,10 +537,10 @@ mod tests {
     use std::convert::Infallible;
 
     use super::*;
-    use crate::measure::{Campaign, CampaignSink, HarnessKind, PairedTarget, RoundSettings};
+    use crate::measure::{Campaign, CampaignSink, RoundSettings};
     use perfcheck_analysis::model::{
-        AuthorSettings, Benchmark, BenchmarkKey, Metric, NullObserver, ProcessRecord, SkipSupport,
-        TargetFacts, Throughput,
+        AuthorSettings, Benchmark, Metric, NullObserver, ProcessRecord, SkipSupport, TargetFacts,
+        Throughput,
     };
     use perfcheck_build::cargo::BenchTarget;
     use perfcheck_host::process::{Interrupt, Supervisor};
