@@ -49,8 +49,16 @@ fn project(machine: &Machine) -> Project<'_> {
 fn a_slower_program_regresses_and_the_same_program_is_not_run() {
     let machine = Machine::new();
     let project = project(&machine);
-    let same = project.measure(&["--against", "HEAD"]).run().expect_code(0);
-    assert_eq!(verdict(&same, "copy"), "unchanged", "{same}");
+    // The base does not have the file, but would read that of the work tree.
+    project.write("untracked.txt", "words\n");
+    let line = "planted untracked.txt";
+    let words = ["--against", "HEAD", "--program", "copy", "--program", line];
+    let same = project.measure(&words).run().expect_code(0);
+    for id in ["copy", line] {
+        assert_eq!(verdict(&same, id), "unchanged", "{same}");
+        assert_eq!(compared(&same, id)["same"], "executable", "{same}");
+    }
+    assert!(!same.stdout.contains("has changed"), "{same}");
     assert!(!project.root().join("made.txt").exists(), "nothing was run");
     project.takes(12);
     let slower = ["--against", "HEAD"];
