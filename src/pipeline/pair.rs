@@ -22,7 +22,7 @@ use super::prepare::{TargetName, failed_targets};
 use super::reference::ReferenceBuild;
 use super::request::Request;
 use crate::error::AppError;
-use crate::session::World;
+use crate::session::{Context, World};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Row, RunNote, Sameness};
 use perfcheck_analysis::model::{
@@ -355,6 +355,18 @@ impl Pairing {
     pub(crate) fn planned(&self) -> usize {
         self.pairs.iter().map(|pair| pair.benchmarks.len()).sum()
     }
+}
+
+/// Combines the executables of two commits. On both sides, a program runs in its directory in the work tree, whose files need not be committed.
+pub(crate) fn pair_past_targets(
+    base: BenchTarget,
+    mut candidate: BenchTarget,
+    context: &Context,
+) -> BySide<BenchTarget> {
+    if !candidate.programs.is_empty() {
+        candidate.move_to_workspace(&context.workspace);
+    }
+    pair_targets(base, candidate)
 }
 
 /// Combines the executables of both sides. Programs run in the directory of the candidate on both sides, so that they read the same files.

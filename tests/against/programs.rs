@@ -193,8 +193,9 @@ fn a_search_for_the_commit_measures_the_program_alone() {
     );
     project.commit();
     let range = format!("{}..HEAD", good.trim());
-    // A command line needs no entry.
-    let line = "planted input.txt";
+    // A command line needs no entry, and its input need not be committed.
+    project.write("untracked.txt", "words\n");
+    let line = "planted untracked.txt";
     for words in [
         &["copy", "--good", good.trim()][..],
         &["--program", line, &range],
@@ -210,9 +211,10 @@ fn a_search_for_the_commit_measures_the_program_alone() {
     }
 }
 
-/// A program whose work the library determines.
+/// A program whose work the library determines. It needs a file.
 const WORKS: &str = r#"
 fn main() {
+    std::fs::read("untracked.txt").expect("the file of the work tree");
     println!("{}", planted::work(planted::NANOSECONDS * 100_000));
 }
 "#;
@@ -228,6 +230,7 @@ fn working_longer(machine: &Machine) -> Project<'_> {
     works(40);
     project.commit();
     works(160);
+    project.write("untracked.txt", "words\n");
     project
 }
 

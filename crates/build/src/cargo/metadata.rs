@@ -412,6 +412,13 @@ impl Workspace {
         [target].into_iter().chain(build).collect()
     }
 
+    /// Returns the directory of a package of the workspace.
+    pub fn package_directory(&self, package: &str) -> Option<&Path> {
+        let mut members = self.members().into_iter();
+        let package = members.find(|one| *one.name == package)?;
+        package.manifest_path.as_std_path().parent()
+    }
+
     /// Returns the directories of the workspace's packages.
     pub fn package_directories(&self) -> Vec<&Path> {
         let packages = self.metadata.workspace_packages().into_iter();
