@@ -77,12 +77,16 @@ pub(crate) fn refuse_no_targets(
     ))
 }
 
-/// Warns of bench targets that cargo skipped.
+/// Warns of bench targets and binaries of programs that cargo skipped.
 pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
     for one in skipped {
         let SkippedTarget {
             package, target, ..
         } = &one;
+        let (target, command) = match ProgramBenchmark::binary_of_target(target) {
+            Some(binary) => (binary, "cargo build"),
+            None => (&**target, "cargo bench"),
+        };
         let (reason, help) = match &one.reason {
             SkipReason::FeaturesOff(features) => {
                 let wanted = features
@@ -97,9 +101,8 @@ pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write)
                 format!("use `--bench {target}` to measure it"),
             ),
         };
-        let message = format!(
-            "{package}/{target} is left out, as in `cargo bench`: {reason}\n  help: {help}"
-        );
+        let message =
+            format!("{package}/{target} is left out, as in `{command}`: {reason}\n  help: {help}");
         // A closed stderr is no reason to stop, so ignore the error.
         let _ = output::write_warning(stderr, &message);
     }

@@ -159,6 +159,25 @@ fn both_builds_read_the_files_of_the_work_tree() {
 }
 
 #[test]
+fn a_revision_that_builds_the_program_only_with_features_does_not_have_it() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let gate = "\n[features]\nextra = []\n\n[[bin]]\nname = \"planted\"\npath = \"src/main.rs\"\nrequired-features = [\"extra\"]\n";
+    project.write("Cargo.toml", &format!("{manifest}{gate}"));
+    project.commit();
+    // The entry is left out, as a bench would be.
+    let gated = project.perfcheck(&["list", "--offline"]).run();
+    let warning = "warning: planted/planted is left out, as in `cargo build`: it needs features that are not enabled\n  help: use `--features planted/extra` to enable them";
+    assert!(gated.stderr.contains(warning), "{gated}");
+    project.write("Cargo.toml", &manifest);
+    let line = "planted input.txt";
+    let words = ["--against", "HEAD", "--rounds", "5", "--program", line];
+    let run = project.measure(&words).run();
+    assert_eq!(verdict(&run, line), "new", "{run}");
+}
+
+#[test]
 fn different_output_is_said() {
     let machine = Machine::new();
     let project = project(&machine);
