@@ -235,7 +235,7 @@ pub(crate) fn select_programs(
             return Ok(Vec::new());
         }
         return entries
-            .map(|entry| resolve_entry(entry, &context.workspace))
+            .map(|entry| resolve_entry(entry, &packages, &context.workspace))
             .collect();
     }
     let mut programs = Vec::new();
@@ -245,15 +245,16 @@ pub(crate) fn select_programs(
             programs.push(resolve_line(word, &packages, &context.workspace)?);
         }
         for entry in named {
-            programs.push(resolve_entry(entry, &context.workspace)?);
+            programs.push(resolve_entry(entry, &packages, &context.workspace)?);
         }
     }
     Ok(programs)
 }
 
-/// Finds the binary of an entry.
+/// Finds the binary of an entry. `packages` are the selected ones.
 fn resolve_entry(
     entry: &ProgramEntry,
+    packages: &[String],
     workspace: &Workspace,
 ) -> Result<ProgramBenchmark, AppError> {
     let existing = workspace.binaries(&entry.package);
@@ -283,7 +284,26 @@ fn resolve_entry(
             )));
         }
     };
-    Ok(entry.benchmark_of(binary))
+    match list_owners(binary, packages, workspace)[..] {
+        [first, _, ..] => Err(ambiguous_binary_error(binary, first)),
+        _ => Ok(entry.benchmark_of(binary)),
+    }
+}
+
+/// Lists the packages that have a binary of this name.
+fn list_owners<'p>(binary: &str, packages: &'p [String], workspace: &Workspace) -> Vec<&'p String> {
+    let has_it = |package: &&String| {
+        let binaries = workspace.binaries(package);
+        binaries.iter().any(|name| name == binary)
+    };
+    packages.iter().filter(has_it).collect()
+}
+
+/// Returns the error for a binary that several selected packages have. Cargo writes all of them to one file.
+fn ambiguous_binary_error(binary: &str, first: &str) -> AppError {
+    AppError::Usage(format!(
+        "several packages have a binary `{binary}`\n  help: select one with `-p`, e.g. `-p {first}`"
+    ))
 }
 
 /// Reads a command line whose first word is the name of a binary. The command line is the id of its benchmark.
@@ -299,9 +319,7 @@ fn resolve_line(
             "`--program` needs a name or a command line".to_owned(),
         ));
     };
-    let has_it = |package: &&String| workspace.binaries(package).contains(binary);
-    let owners: Vec<&String> = packages.iter().filter(has_it).collect();
-    match owners[..] {
+    match list_owners(binary, packages, workspace)[..] {
         [package] => Ok(ProgramBenchmark {
             package: package.clone(),
             binary: binary.clone(),
@@ -319,9 +337,7 @@ fn resolve_line(
                 list_binaries(&all.collect::<Vec<_>>())
             )))
         }
-        [first, ..] => Err(AppError::Usage(format!(
-            "several packages have a binary `{binary}`\n  help: select one with `-p`, e.g. `-p {first}`"
-        ))),
+        [first, ..] => Err(ambiguous_binary_error(binary, first)),
     }
 }
 

@@ -178,6 +178,22 @@ fn a_revision_that_builds_the_program_only_with_features_does_not_have_it() {
 }
 
 #[test]
+fn a_binary_that_two_packages_have_is_refused_in_an_entry() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let members = "[workspace]\nmembers = [\"other\"]\ndefault-members = [\".\", \"other\"]\n";
+    project.write("Cargo.toml", &manifest.replace("[workspace]\n", members));
+    let other = "[package]\nname = \"other\"\nedition = \"2024\"\n\n[[bin]]\nname = \"planted\"\npath = \"main.rs\"\n";
+    project.write("other/Cargo.toml", other);
+    project.write("other/main.rs", "fn main() {}\n");
+    let listed = project.perfcheck(&["list", "--offline"]).run();
+    listed.expect_code(2).expect_stderr(&[
+        "error: several packages have a binary `planted`\n  help: select one with `-p`",
+    ]);
+}
+
+#[test]
 fn different_output_is_said() {
     let machine = Machine::new();
     let project = project(&machine);
