@@ -1,6 +1,7 @@
 //! Makes the two builds of a side-by-side measurement: the work tree, and a revision or an executable as its reference.
 
 use crate::pipeline::cache_build::{CacheBuild, cache_directory, describe_revision};
+use std::env::consts::EXE_SUFFIX;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use super::relinking::Relinking;
 use super::request::Request;
 use crate::error::AppError;
 use crate::output;
+use crate::sanitize::shell_quoted;
 use crate::session::World;
 use perfcheck_analysis::findings::RunNote;
 use perfcheck_analysis::model::{BySide, Environment, GitState, ProgramBenchmark};
@@ -302,8 +304,9 @@ fn resolve_executable(path: &Path) -> Result<PathBuf, AppError> {
 /// Finds the bench target from which `path` was built earlier, and returns this target with `path` as its executable.
 fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, AppError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(EXE_SUFFIX).unwrap_or(&name);
     // Cargo appends a hash to the target's name.
-    let stem = name.rsplit_once('-').map_or(&*name, |(stem, _)| stem);
+    let stem = name.rsplit_once('-').map_or(name, |(stem, _)| stem);
     let called = |target: &&BenchTarget| {
         let program = ProgramBenchmark::binary_of_target(&target.target);
         let own = program.unwrap_or(&target.target);
@@ -314,10 +317,19 @@ fn with_executable(targets: &[BenchTarget], path: &Path) -> Result<BenchTarget, 
         ([target], _) => *target,
         (_, [target]) => target,
         _ => {
+            let help = match targets.first() {
+                Some(BenchTarget { programs, .. }) if !programs.is_empty() => {
+                    let id = shell_quoted(&programs[0].id);
+                    format!("name the program, e.g. `--program {id}`")
+                }
+                first => {
+                    let name = first.map_or("NAME", |target| &target.target);
+                    format!("name the bench target, e.g. `--bench {name}`")
+                }
+            };
             return Err(AppError::Usage(format!(
-                "cannot tell which bench target {} was built from\n  help: name the bench target, e.g. `--bench {}`",
-                path.display(),
-                targets.first().map_or("NAME", |target| &target.target)
+                "cannot tell which bench target {} was built from\n  help: {help}",
+                path.display()
             )));
         }
     };
@@ -342,4 +354,56 @@ pub(crate) fn stage_copies(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfcheck_analysis::model::{SkipSupport, TargetFacts};
+    use std::collections::BTreeMap;
+
+    fn target(name: &str, programs: &[&str]) -> BenchTarget {
+        let program = |id: &&str| ProgramBenchmark {
+            package: "p".into(),
+            binary: "rg".into(),
+            id: (*id).into(),
+            arguments: Vec::new(),
+            stdin: None,
+            prepare: Vec::new(),
+            exit: 0,
+            build: None,
+        };
+        BenchTarget {
+            package: "p".into(),
+            target: name.into(),
+            program: "/work".into(),
+            first_arguments: Vec::new(),
+            directory: "/".into(),
+            variables: BTreeMap::new(),
+            facts: TargetFacts::default(),
+            skipping: SkipSupport::Works,
+            programs: programs.iter().map(program).collect(),
+        }
+    }
+
+    #[test]
+    fn the_file_name_tells_the_target_or_the_error_names_a_flag_that_does() {
+        let program = target("program:rg", &["rg -c fn"]);
+        let benches = [target("costs", &[]), target("others", &[])];
+        let with_program = [&[program][..], &benches].concat();
+        let find = |targets: &[BenchTarget], name: &str| {
+            let path = Path::new("/old").join(format!("{name}{EXE_SUFFIX}"));
+            let found = with_executable(targets, &path);
+            found
+                .map(|found| found.target)
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(find(&with_program, "rg"), Ok("program:rg".to_owned()));
+        assert_eq!(find(&with_program, "costs-0123abc"), Ok("costs".to_owned()));
+        let help = |targets: &[BenchTarget]| find(targets, "old").expect_err("it is unknown");
+        let error = help(&with_program);
+        assert!(error.ends_with("e.g. `--program 'rg -c fn'`"), "{error}");
+        let error = help(&benches);
+        assert!(error.ends_with("e.g. `--bench costs`"), "{error}");
+    }
 }

@@ -4,7 +4,7 @@
 //! A benchmark that runs the same code on both sides needs no measurement: it is unchanged. If the executables alone do not show whether this is so,
 //! a trial runs the benchmark on both sides, with a trap at each entrance to code that differs. A process that hits a trap dies, and its benchmark is
 //! measured as usual. In the trial, Criterion benchmarks run only their iterations, without Criterion's analysis and reports, so that differences in
-//! these do not count. All other benchmarks are measured for one round.
+//! these do not count. All other benchmarks are measured for one round. A program that starts other processes is never settled by a trial.
 //!
 //! Invariant: the shards depend only on the names of benchmarks, so that independent jobs with separate stores agree on them.
 
@@ -22,7 +22,7 @@ use super::prepare::{TargetName, failed_targets};
 use super::reference::ReferenceBuild;
 use super::request::Request;
 use crate::error::AppError;
-use crate::session::World;
+use crate::session::{Context, World};
 use perfcheck_analysis::compare::Fact;
 use perfcheck_analysis::findings::{BenchmarkNote, FailedTarget, Row, RunNote, Sameness};
 use perfcheck_analysis::model::{
@@ -32,7 +32,7 @@ use perfcheck_analysis::model::{
 use perfcheck_bench::child::{ChildError, ProcessContext};
 use perfcheck_bench::measure::{
     Campaign, CampaignEnd, CampaignSink, DiscoveredBenches, Filter, HarnessKind, PairedPlan,
-    PairedTarget, RoundSettings, rehearse,
+    PairedTarget, RoundSettings, find_childless, rehearse,
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_build::sides::{MeasuringLock, StagedExecutables};
@@ -357,6 +357,18 @@ impl Pairing {
     }
 }
 
+/// Combines the executables of two commits. On both sides, a program runs in its directory in the work tree, whose files need not be committed.
+pub(crate) fn pair_past_targets(
+    base: BenchTarget,
+    mut candidate: BenchTarget,
+    context: &Context,
+) -> BySide<BenchTarget> {
+    if !candidate.programs.is_empty() {
+        candidate.move_to_workspace(&context.workspace);
+    }
+    pair_targets(base, candidate)
+}
+
 /// Combines the executables of both sides. Programs run in the directory of the candidate on both sides, so that they read the same files.
 fn pair_targets(mut base: BenchTarget, candidate: BenchTarget) -> BySide<BenchTarget> {
     if !candidate.programs.is_empty() {
@@ -476,7 +488,13 @@ fn trap_free_benchmarks(
     // Without this, a process that hits a trap would leave a core dump, as after a crash.
     let came_through = without_core_dumps(|| match on_trial.harnesses.candidate {
         HarnessKind::Criterion(_) => rehearse(&on_trial, context),
-        HarnessKind::Own | HarnessKind::Printed(_) | HarnessKind::Program(_) => {
+        HarnessKind::Own | HarnessKind::Printed(_) => {
+            measurable_benchmarks(on_trial, request.seed, context)
+        }
+        // A child process that hits a trap dies alone, and the program may succeed nevertheless.
+        HarnessKind::Program(_) => {
+            let childless = find_childless(&on_trial, context)?;
+            (on_trial.benchmarks).retain(|benchmark| childless.contains(&benchmark.key));
             measurable_benchmarks(on_trial, request.seed, context)
         }
     });

@@ -77,12 +77,16 @@ pub(crate) fn refuse_no_targets(
     ))
 }
 
-/// Warns of bench targets that cargo skipped.
+/// Warns of bench targets and binaries of programs that cargo skipped.
 pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write) {
     for one in skipped {
         let SkippedTarget {
             package, target, ..
         } = &one;
+        let (target, command) = match ProgramBenchmark::binary_of_target(target) {
+            Some(binary) => (binary, "cargo build"),
+            None => (&**target, "cargo bench"),
+        };
         let (reason, help) = match &one.reason {
             SkipReason::FeaturesOff(features) => {
                 let wanted = features
@@ -97,9 +101,8 @@ pub(crate) fn warn_of_skipped(skipped: &[SkippedTarget], stderr: &mut dyn Write)
                 format!("use `--bench {target}` to measure it"),
             ),
         };
-        let message = format!(
-            "{package}/{target} is left out, as in `cargo bench`: {reason}\n  help: {help}"
-        );
+        let message =
+            format!("{package}/{target} is left out, as in `{command}`: {reason}\n  help: {help}");
         // A closed stderr is no reason to stop, so ignore the error.
         let _ = output::write_warning(stderr, &message);
     }
@@ -232,7 +235,7 @@ pub(crate) fn select_programs(
             return Ok(Vec::new());
         }
         return entries
-            .map(|entry| resolve_entry(entry, &context.workspace))
+            .map(|entry| resolve_entry(entry, &packages, &context.workspace))
             .collect();
     }
     let mut programs = Vec::new();
@@ -242,15 +245,16 @@ pub(crate) fn select_programs(
             programs.push(resolve_line(word, &packages, &context.workspace)?);
         }
         for entry in named {
-            programs.push(resolve_entry(entry, &context.workspace)?);
+            programs.push(resolve_entry(entry, &packages, &context.workspace)?);
         }
     }
     Ok(programs)
 }
 
-/// Finds the binary of an entry.
+/// Finds the binary of an entry. `packages` are the selected ones.
 fn resolve_entry(
     entry: &ProgramEntry,
+    packages: &[String],
     workspace: &Workspace,
 ) -> Result<ProgramBenchmark, AppError> {
     let existing = workspace.binaries(&entry.package);
@@ -280,7 +284,26 @@ fn resolve_entry(
             )));
         }
     };
-    Ok(entry.benchmark_of(binary))
+    match list_owners(binary, packages, workspace)[..] {
+        [first, _, ..] => Err(ambiguous_binary_error(binary, first)),
+        _ => Ok(entry.benchmark_of(binary)),
+    }
+}
+
+/// Lists the packages that have a binary of this name.
+fn list_owners<'p>(binary: &str, packages: &'p [String], workspace: &Workspace) -> Vec<&'p String> {
+    let has_it = |package: &&String| {
+        let binaries = workspace.binaries(package);
+        binaries.iter().any(|name| name == binary)
+    };
+    packages.iter().filter(has_it).collect()
+}
+
+/// Returns the error for a binary that several selected packages have. Cargo writes all of them to one file.
+fn ambiguous_binary_error(binary: &str, first: &str) -> AppError {
+    AppError::Usage(format!(
+        "several packages have a binary `{binary}`\n  help: select one with `-p`, e.g. `-p {first}`"
+    ))
 }
 
 /// Reads a command line whose first word is the name of a binary. The command line is the id of its benchmark.
@@ -296,9 +319,7 @@ fn resolve_line(
             "`--program` needs a name or a command line".to_owned(),
         ));
     };
-    let has_it = |package: &&String| workspace.binaries(package).contains(binary);
-    let owners: Vec<&String> = packages.iter().filter(has_it).collect();
-    match owners[..] {
+    match list_owners(binary, packages, workspace)[..] {
         [package] => Ok(ProgramBenchmark {
             package: package.clone(),
             binary: binary.clone(),
@@ -316,9 +337,7 @@ fn resolve_line(
                 list_binaries(&all.collect::<Vec<_>>())
             )))
         }
-        [first, ..] => Err(AppError::Usage(format!(
-            "several packages have a binary `{binary}`\n  help: select one with `-p`, e.g. `-p {first}`"
-        ))),
+        [first, ..] => Err(ambiguous_binary_error(binary, first)),
     }
 }
 

@@ -5,6 +5,7 @@
 use std::fs;
 
 use perfcheck_host::process::try_time_samples;
+use serde_json::Value;
 
 use crate::against::instructions::{LIBRARY, has_valgrind};
 use crate::against::project::{Project, compared};
@@ -48,8 +49,16 @@ fn project(machine: &Machine) -> Project<'_> {
 fn a_slower_program_regresses_and_the_same_program_is_not_run() {
     let machine = Machine::new();
     let project = project(&machine);
-    let same = project.measure(&["--against", "HEAD"]).run().expect_code(0);
-    assert_eq!(verdict(&same, "copy"), "unchanged", "{same}");
+    // The base does not have the file, but would read that of the work tree.
+    project.write("untracked.txt", "words\n");
+    let line = "planted untracked.txt";
+    let words = ["--against", "HEAD", "--program", "copy", "--program", line];
+    let same = project.measure(&words).run().expect_code(0);
+    for id in ["copy", line] {
+        assert_eq!(verdict(&same, id), "unchanged", "{same}");
+        assert_eq!(compared(&same, id)["same"], "executable", "{same}");
+    }
+    assert!(!same.stdout.contains("has changed"), "{same}");
     assert!(!project.root().join("made.txt").exists(), "nothing was run");
     project.takes(12);
     let slower = ["--against", "HEAD"];
@@ -64,6 +73,44 @@ fn a_slower_program_regresses_and_the_same_program_is_not_run() {
     let named = project.measure(&named).run().expect_code(1);
     assert_eq!(verdict(&named, "planted input.txt"), "regressed", "{named}");
     assert_eq!(named.messages("benchmark-compared").len(), 1, "{named}");
+}
+
+/// A program that works itself or starts itself to work, whether or not that succeeds, or does nothing.
+const STARTS_ITSELF: &str = r#"
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("start") => {
+            let own = std::env::current_exe().expect("a path");
+            let _ = std::process::Command::new(own).arg("work").status();
+        }
+        Some("work") => planted::work(),
+        _ => {}
+    }
+}
+"#;
+
+#[test]
+fn a_program_whose_child_processes_work_is_measured_if_their_code_differs() {
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    let works = |milliseconds: u64| {
+        let library = format!(
+            "#[inline(never)]\npub fn work() {{\n    std::thread::sleep(std::time::Duration::from_millis({milliseconds}));\n}}\n"
+        );
+        project.write("src/lib.rs", &library);
+    };
+    works(4);
+    project.write("src/main.rs", STARTS_ITSELF);
+    project.commit();
+    works(20);
+    let words = ["--against", "HEAD", "--rounds", "5"];
+    let lines = ["--program", "planted idle", "--program", "planted start"];
+    let run = project.measure(&[&words[..], &lines].concat()).run();
+    assert_eq!(compared(&run, "planted idle")["same"], "run", "{run}");
+    let start = compared(&run, "planted start");
+    assert_eq!(start["same"], Value::Null, "{run}");
+    let change = &start["change"]["estimate"];
+    assert!(change.as_f64().expect("a number") > 0.5, "{run}");
 }
 
 #[test]
@@ -112,6 +159,41 @@ fn both_builds_read_the_files_of_the_work_tree() {
 }
 
 #[test]
+fn a_revision_that_builds_the_program_only_with_features_does_not_have_it() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let gate = "\n[features]\nextra = []\n\n[[bin]]\nname = \"planted\"\npath = \"src/main.rs\"\nrequired-features = [\"extra\"]\n";
+    project.write("Cargo.toml", &format!("{manifest}{gate}"));
+    project.commit();
+    // The entry is left out, as a bench would be.
+    let gated = project.perfcheck(&["list", "--offline"]).run();
+    let warning = "warning: planted/planted is left out, as in `cargo build`: it needs features that are not enabled\n  help: use `--features planted/extra` to enable them";
+    assert!(gated.stderr.contains(warning), "{gated}");
+    project.write("Cargo.toml", &manifest);
+    let line = "planted input.txt";
+    let words = ["--against", "HEAD", "--rounds", "5", "--program", line];
+    let run = project.measure(&words).run();
+    assert_eq!(verdict(&run, line), "new", "{run}");
+}
+
+#[test]
+fn a_binary_that_two_packages_have_is_refused_in_an_entry() {
+    let machine = Machine::new();
+    let project = project(&machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let members = "[workspace]\nmembers = [\"other\"]\ndefault-members = [\".\", \"other\"]\n";
+    project.write("Cargo.toml", &manifest.replace("[workspace]\n", members));
+    let other = "[package]\nname = \"other\"\nedition = \"2024\"\n\n[[bin]]\nname = \"planted\"\npath = \"main.rs\"\n";
+    project.write("other/Cargo.toml", other);
+    project.write("other/main.rs", "fn main() {}\n");
+    let listed = project.perfcheck(&["list", "--offline"]).run();
+    listed.expect_code(2).expect_stderr(&[
+        "error: several packages have a binary `planted`\n  help: select one with `-p`",
+    ]);
+}
+
+#[test]
 fn different_output_is_said() {
     let machine = Machine::new();
     let project = project(&machine);
@@ -146,8 +228,9 @@ fn a_search_for_the_commit_measures_the_program_alone() {
     );
     project.commit();
     let range = format!("{}..HEAD", good.trim());
-    // A command line needs no entry.
-    let line = "planted input.txt";
+    // A command line needs no entry, and its input need not be committed.
+    project.write("untracked.txt", "words\n");
+    let line = "planted untracked.txt";
     for words in [
         &["copy", "--good", good.trim()][..],
         &["--program", line, &range],
@@ -182,9 +265,10 @@ fn a_search_for_the_commit_measures_the_program_alone() {
     assert_eq!(remembered(), 0);
 }
 
-/// A program whose work the library determines.
+/// A program whose work the library determines. It needs a file.
 const WORKS: &str = r#"
 fn main() {
+    std::fs::read("untracked.txt").expect("the file of the work tree");
     println!("{}", planted::work(planted::NANOSECONDS * 100_000));
 }
 "#;
@@ -200,6 +284,7 @@ fn working_longer(machine: &Machine) -> Project<'_> {
     works(40);
     project.commit();
     works(160);
+    project.write("untracked.txt", "words\n");
     project
 }
 

@@ -281,6 +281,12 @@ impl Perfcheck {
         self.env_remove("PERFCHECK_NO_SAMPLING")
     }
 
+    /// Gives the command this file as its standard input, instead of none.
+    pub fn input(mut self, path: impl AsRef<Path>) -> Self {
+        self.command.stdin(File::open(path).expect("readable"));
+        self
+    }
+
     pub fn env_remove(mut self, name: &str) -> Self {
         self.command.env_remove(name);
         self

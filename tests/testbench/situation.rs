@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::commands::scripted::QUICK;
-use crate::support::{Finished, Machine};
+use crate::support::{Finished, Machine, testbench};
 
 /// A bench target and the expected results of a first run with an empty store.
 pub struct Situation {
@@ -96,6 +96,8 @@ impl Situation {
             .args(self.selection())
             .args(QUICK)
             .args(["--timeout", self.timeout, "--message-format", "json"])
+            // Benches and programs must not read what the user types, or the list that a shell loop reads.
+            .input(testbench(self.workspace))
             .run();
         let left_behind = machine.left_behind();
         let run = run.expect_code(self.code).expect_stderr(&self.said);

@@ -9,7 +9,7 @@ use crate::output::{CommitFinding, CommitOutcome, describe_failure};
 use crate::pipeline::cache_build::{CacheBuild, CommitBuild};
 use crate::pipeline::judge::Measured;
 use crate::pipeline::machine_code::{CodeEquality, compare_sides};
-use crate::pipeline::pair::Pairing;
+use crate::pipeline::pair::{Pairing, pair_past_targets};
 use crate::pipeline::paired::PairedMeasurement;
 use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::record::AcceptancePolicy;
@@ -251,10 +251,11 @@ impl BisectSession<'_> {
             git: Some(built.revision.clean_state()),
         };
         let mut pairs = [PairedTarget {
-            targets: BySide {
-                base: good.target.target.clone(),
-                candidate: built.target.target.clone(),
-            },
+            targets: pair_past_targets(
+                good.target.target.clone(),
+                built.target.target.clone(),
+                &self.context,
+            ),
             benchmarks: vec![built.benchmark.clone()],
             base_ids: BTreeMap::new(),
             harnesses: BySide {
@@ -366,10 +367,11 @@ pub(super) fn skipped_outcome(why: String) -> CommitOutcome {
     }
 }
 
-/// Reports whether both sides run the same code with the same companion and data files.
+/// Reports whether both sides run the same code with the same companion and data files. The programs of all commits read the files of the work tree.
 fn runs_same_code(one: &SideTarget, other: &SideTarget) -> bool {
+    let is_program = !one.target.programs.is_empty();
     one.has_same_companions(other)
-        && one.differing_data(other).is_empty()
+        && (is_program || one.differing_data(other).is_empty())
         && matches!(
             compare_sides(one, other).same,
             Some(CodeEquality::Wholly(_))

@@ -16,6 +16,7 @@ use crate::output::{
 };
 use crate::pipeline::cache_build::{CacheBuild, cache_directory};
 use crate::pipeline::counting::require_valgrind;
+use crate::pipeline::pair::pair_past_targets;
 use crate::pipeline::prepare::{find_benchmarks, timeout};
 use crate::pipeline::request::configure_target;
 use crate::session::{Context, World};
@@ -218,10 +219,11 @@ pub(super) fn draw_flame_graph(
         let found = build.as_ref().and_then(|build| target_in(build, wanted));
         found.ok_or_else(|| not_kept_error(run, &wanted.key, runs.base))
     };
-    let targets = BySide {
-        base: target(&builds.base, runs.base)?,
-        candidate: target(&builds.candidate, runs.candidate)?,
-    };
+    let targets = pair_past_targets(
+        target(&builds.base, runs.base)?,
+        target(&builds.candidate, runs.candidate)?,
+        context,
+    );
     require_valgrind("flame graphs need", world)?;
     let counter = SideCounter {
         wanted,

@@ -55,10 +55,11 @@ pub(super) fn bench_command(spec: &ProcessSpec) -> Command {
     command
 }
 
-/// Sets the working directory, the piped outputs and the environment of `command`.
+/// Sets the working directory, the empty input, the piped outputs and the environment of `command`.
 pub(super) fn set_surroundings(command: &mut Command, spec: &ProcessSpec) {
     command
         .current_dir(&spec.directory)
+        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     // Only the specification sets these variables, not the user's environment.

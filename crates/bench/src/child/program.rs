@@ -54,6 +54,8 @@ pub struct ProgramRun {
     /// Time from the start of the process to its end. If one thread did all its work, the time in which that thread was ready to run but had no
     /// processor is left out, because it depends only on other programs.
     pub time: Duration,
+    /// Time of the command that prepared the run. Zero if there is none.
+    pub preparation: Duration,
     /// CPU time of the process and of the children that it waited for, if the system reports it.
     pub cpu: Option<Duration>,
     /// The most memory that the program or one of the children that it waited for had at any time, in bytes. `None` unless that was the purpose of the
@@ -63,6 +65,8 @@ pub struct ProgramRun {
     pub output: Option<Hash>,
     /// Whether the program had one thread and no child processes, as far as was seen. `None` if that is unknown.
     pub is_solitary: Option<bool>,
+    /// Whether the program had child processes. `None` if that is unknown.
+    pub had_children: Option<bool>,
 }
 
 /// Runs the command that prepares the program, if there is one, and then the program. `longest` is the longest time that the program has taken so
@@ -75,16 +79,18 @@ pub fn run_program(
     context: &ProcessContext<'_>,
 ) -> Result<ProgramRun, ChildError> {
     let allowed = (context.timeout).saturating_add(longest.saturating_mul(PATIENCE));
+    let mut preparation = Duration::ZERO;
     if let Some((name, arguments)) = program.prepare.split_first() {
         let mut command = Command::new(name);
         command.args(arguments);
         set_surroundings(&mut command, spec);
         let ended = run_command(&mut command, RunPurpose::Timing, allowed, context);
         let ended = ended.and_then(|ended| ended.require_status(0));
-        ended.map_err(|failure| {
+        let ended = ended.map_err(|failure| {
             let line = program.prepare.join(" ");
             failure.into_error(&format!("its `prepare` command `{line}`"), None)
         })?;
+        preparation = ended.run.time;
     }
     if let Some(build) = &program.build {
         touch_files(&build.touched)?;
@@ -114,7 +120,10 @@ pub fn run_program(
         Some(_) => failure.into_error("the build", None),
         None => failure.into_error("the program", Some(spec)),
     })?;
-    Ok(ended.run)
+    Ok(ProgramRun {
+        preparation,
+        ..ended.run
+    })
 }
 
 /// Gives files the present as their modification time, so that cargo treats them as changed.
@@ -195,7 +204,7 @@ impl FailedRun {
                 None => ChildError::bench(format!("{subject} could not be started: {source}")),
             },
             Self::Timeout(allowed) => ChildError::bench(format!(
-                "{subject} did not end within {:.1} s\n  help: if it takes that long, raise `--timeout`; if it waits for input, `stdin` in its entry names a file (it has no terminal)",
+                "{subject} did not end within {:.1} s\n  help: if it takes that long, raise `--timeout`",
                 allowed.as_secs_f64()
             )),
             Self::Status { status, message } => {
@@ -246,11 +255,12 @@ fn run_command(
     let quiet = context.without_observer();
     let mut running = RunningBench::new(group, stderr, &quiet);
     let deadline = started.checked_add(allowed);
-    let mut is_solitary = None;
+    let (mut is_solitary, mut had_children) = (None, None);
     let mut count_threads = |process| {
         if let Some(usage) = read_usage(process) {
             let is_alone = usage.threads == 1 && !usage.has_children;
             is_solitary = Some(is_alone && is_solitary != Some(false));
+            had_children = Some(usage.has_children || had_children == Some(true));
         }
     };
     let mut look: Option<&mut dyn FnMut(u32)> = match purpose {
@@ -285,14 +295,20 @@ fn run_command(
         let is_within_one = cpu <= time.mul_f64(MORE_THAN_ONE);
         is_solitary = Some(is_within_one && is_solitary != Some(false));
     }
+    // A child may have lived for less than the interval between two looks.
+    if let Some(waited) = usage.and_then(|usage| usage.had_children) {
+        had_children = Some(waited || had_children == Some(true));
+    }
     let status = running.end().map_err(FailedRun::Start)?;
     running.drain_output();
     Ok(EndedProcess {
         run: ProgramRun {
             process,
             time,
+            preparation: Duration::ZERO,
             cpu,
             is_solitary,
+            had_children,
             peak_memory: report.and_then(|report| read_number(&report)),
             output: hash.and_then(|hash| hash.recv_timeout(OUTPUT_GRACE).ok()),
         },
@@ -394,6 +410,11 @@ mod tests {
         if cfg!(target_os = "linux") {
             let seen = (alone.is_solitary, parent.is_solitary);
             assert_eq!(seen, (Some(true), Some(false)));
+            // A child that ends at once is seen, too.
+            let parent = run_script("(exit 3); true", directory.path(), |_| {});
+            let parent = parent.expect("it succeeds");
+            let seen = (alone.had_children, parent.had_children);
+            assert_eq!(seen, (Some(false), Some(true)));
         }
     }
 
@@ -487,11 +508,12 @@ mod tests {
     fn the_command_that_prepares_runs_before_the_program() {
         let directory = tempfile::tempdir().expect("a directory");
         let run = run_script("cat made", directory.path(), |program| {
-            let words = ["sh", "-c", "echo ready > made"];
+            let words = ["sh", "-c", "sleep 0.05; echo ready > made"];
             program.prepare = words.map(str::to_owned).to_vec();
         });
         let run = run.expect("it succeeds");
         assert_eq!(run.output, Some(blake3::hash(b"ready\n")));
+        assert!(run.preparation >= Duration::from_millis(50), "{run:?}");
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub use discover::{
     discover,
 };
 pub use plan::{PairedPlan, RoundSettings};
+pub use program::find_childless;
 pub use sampling::{SampleResult, sample_time};
 pub use schedule::FlatSchedule;
 pub use target::PairedTarget;

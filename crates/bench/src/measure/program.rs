@@ -1,6 +1,6 @@
 //! The driver of programs, and of builds, which are runs of cargo. A run of the program is one iteration, and the sides run alternately as ABBA or
 //! BAAB. Runs longer than `LONG_RUN`, such as most builds, are made once per side and round. Otherwise each side first has a run that is not timed:
-//! it reads the executable, which may have just been linked, and its input into memory.
+//! it reads the executable, which may have just been linked, and its input into memory. The length of a round includes the time of `prepare`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -8,27 +8,29 @@
 )]
 
 use blake3::Hash;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::benchmark::{BenchmarkIndex, CampaignBenchmark, PerBenchmark};
-use super::discover::find_program;
+use super::discover::{HarnessKind, find_program};
 use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::plan::{PairedPlan, compute_quads, compute_round_layout};
-use super::process::{Interrupted, ProcessObserver};
+use super::process::{Interrupted, ProcessObserver, process_spec};
 use super::schedule::{self, SampleLayout, compute_layout};
 use super::sides::{CampaignSides, SideError, SideResult};
+use super::target::PairedTarget;
 use crate::child::{
     ChildError, ProcessContext, ProcessSpec, ProgramRun, RunPurpose, measure_start_up, run_program,
 };
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, BySide, Harness, Interleaving, Nanos, ProcessOutcome, ProgramBenchmark,
-    RunUsage, Sample, SamplingMode, SamplingSettings, Series, Side,
+    BenchmarkInProcess, BenchmarkKey, BySide, Harness, Interleaving, Nanos, ProcessOutcome,
+    ProgramBenchmark, RunUsage, Sample, SamplingMode, SamplingSettings, Series, Side,
 };
 use perfcheck_host::os::REPORTS_PEAK_MEMORY;
 use perfcheck_host::process::{ThreadPinning, UsageSnapshot};
 
-/// If all runs take longer than this, a round has only one run of each side, and that is timed.
+/// If all runs with their preparation take longer than this, a round has only one run of each side, and that is timed.
 const LONG_RUN: Duration = Duration::from_millis(150);
 
 /// If all runs are long, the peak memory is measured only in so many rounds, because that takes a run of its own.
@@ -45,17 +47,12 @@ pub(super) struct ProgramDriver {
 struct ProgramState {
     /// The layout of the samples. `None` before the first round.
     layout: Option<SampleLayout>,
-    /// Shortest and longest time of a run.
-    range: Option<RunRange>,
+    /// For each side, the shortest time of a run with its preparation.
+    shortest: BySide<Option<Duration>>,
+    /// Longest time of a run of either side.
+    longest: Duration,
     /// Number of rounds so far.
     rounds: u32,
-}
-
-/// The shortest and the longest time of a run so far.
-#[derive(Clone, Copy)]
-struct RunRange {
-    shortest: Duration,
-    longest: Duration,
 }
 
 /// The runs of one side in a round.
@@ -65,8 +62,10 @@ struct SideRuns<'r> {
     spec: ProcessSpec,
     context: &'r ProcessContext<'r>,
     watch: ProcessObserver,
-    /// Times of the runs so far, in this round and before.
-    range: Option<RunRange>,
+    /// The shortest time of a run with its preparation, in this round and before.
+    shortest: Option<Duration>,
+    /// The longest time of a run so far. Before this round, those of the other side count, too.
+    longest: Duration,
     warm_up: Sample,
     samples: Vec<Sample>,
     /// For each quad, whether this side ran first.
@@ -162,7 +161,7 @@ impl ProgramDriver {
         let programs = self.find_programs(round.benchmark(index))?;
         let state = &mut self.benchmarks[index];
         let context = round.settings.context;
-        let mut sides = start_sides(round, index, &programs, &context, state.range);
+        let mut sides = start_sides(round, index, &programs, &context, state);
         let began = Instant::now();
         if state.layout.is_none() {
             examine_sides(round, index, &mut sides)?;
@@ -175,14 +174,15 @@ impl ProgramDriver {
             side.watch.note_processor(processor);
         }
         let is_first = state.layout.is_none();
+        let is_long = sides.iter().all(SideRuns::is_long);
         for side in &mut sides {
-            let has_run = if !side.is_long() || state.rounds < ROUNDS_WITH_MEMORY {
+            let has_run = if !is_long || state.rounds < ROUNDS_WITH_MEMORY {
                 side.measure_memory()?
             } else {
                 false
             };
             // The helper that measures the memory makes the first run of a round longer, and the first round needs the time of a run.
-            if !side.is_long() && (is_first || !has_run) {
+            if !is_long && (is_first || !has_run) {
                 side.warm_up()?;
             }
         }
@@ -212,9 +212,42 @@ impl ProgramDriver {
             }
         }
         state.rounds += 1;
-        state.range = (sides.iter().filter_map(|side| side.range)).reduce(RunRange::join);
+        for side in &sides {
+            *state.shortest.get_mut(side.side) = side.shortest;
+            state.longest = state.longest.max(side.longest);
+        }
         Ok(record_sides(round, index, sides))
     }
+}
+
+/// Runs each program once on both sides. Returns the benchmarks whose programs succeed without starting child processes.
+pub fn find_childless(
+    pair: &PairedTarget,
+    context: ProcessContext<'_>,
+) -> Result<BTreeSet<BenchmarkKey>, ChildError> {
+    let HarnessKind::Program(programs) = &pair.harnesses.candidate else {
+        return Ok(BTreeSet::new());
+    };
+    let mut childless = BTreeSet::new();
+    for benchmark in &pair.benchmarks {
+        let Ok(program) = find_program(programs, &benchmark.key.id) else {
+            continue;
+        };
+        let mut is_childless = true;
+        for side in Side::BOTH {
+            let spec = process_spec(pair.targets.get(side), 0, 0);
+            let purpose = RunPurpose::Examination;
+            match run_program(program, &spec, purpose, Duration::ZERO, &context) {
+                Ok(run) => is_childless &= run.had_children == Some(false),
+                Err(ChildError::Interrupted) => return Err(ChildError::Interrupted),
+                Err(_) => is_childless = false,
+            }
+        }
+        if is_childless {
+            childless.insert(benchmark.key.clone());
+        }
+    }
+    Ok(childless)
 }
 
 /// Prepares the runs of each side, in the order in which the sides run.
@@ -223,7 +256,7 @@ fn start_sides<'r>(
     index: BenchmarkIndex,
     programs: &'r BySide<ProgramBenchmark>,
     context: &'r ProcessContext<'r>,
-    range: Option<RunRange>,
+    state: &ProgramState,
 ) -> Vec<SideRuns<'r>> {
     let order = round.order_of_sides(&format!("sides/{}", round.benchmark(index).subject.key.id));
     let sides: Vec<Side> = round.processes.records.sides_in(order).collect();
@@ -244,7 +277,8 @@ fn start_sides<'r>(
             } else {
                 ProcessObserver::start()
             },
-            range,
+            shortest: *state.shortest.get(side),
+            longest: state.longest,
             warm_up: Sample::UNTIMED,
             samples: Vec::new(),
             led: Vec::new(),
@@ -317,7 +351,7 @@ fn take_quads(
         return Ok(());
     };
     let iterations = layout.flat.map_or(1, |flat| flat.iterations);
-    if first.is_long() || second.is_long() {
+    if first.is_long() && second.is_long() {
         first.take_sample(iterations)?;
         return second.take_sample(iterations);
     }
@@ -397,8 +431,8 @@ impl SideRuns<'_> {
         if !REPORTS_PEAK_MEMORY || self.program.build.is_some() {
             return Ok(false);
         }
-        let longest = self.range.map_or(Duration::ZERO, |range| range.longest);
         let purpose = RunPurpose::PeakMemory;
+        let longest = self.longest;
         let run = match run_program(self.program, &self.spec, purpose, longest, self.context) {
             Err(ChildError::Interrupted) => {
                 return Err(SideError::on(self.side)(ChildError::Interrupted));
@@ -414,12 +448,12 @@ impl SideRuns<'_> {
 
     /// Reports whether even the shortest run so far was long.
     fn is_long(&self) -> bool {
-        self.range.is_some_and(|range| range.shortest > LONG_RUN)
+        self.shortest.is_some_and(|shortest| shortest > LONG_RUN)
     }
 
     fn shortest_ns(&self) -> f64 {
-        self.range
-            .map_or(0.0, |range| range.shortest.as_nanos() as f64)
+        self.shortest
+            .map_or(0.0, |shortest| shortest.as_nanos() as f64)
     }
 
     fn take_samples(&mut self, layout: &SampleLayout) -> Result<(), SideError> {
@@ -453,15 +487,13 @@ impl SideRuns<'_> {
             self.program,
             &self.spec,
             purpose,
-            self.range.map_or(Duration::ZERO, |range| range.longest),
+            self.longest,
             self.context,
         )
         .map_err(SideError::on(self.side))?;
-        let one = RunRange {
-            shortest: run.time,
-            longest: run.time,
-        };
-        self.range = Some(self.range.map_or(one, |range| range.join(one)));
+        let whole = run.time + run.preparation;
+        self.shortest = Some(self.shortest.map_or(whole, |known| known.min(whole)));
+        self.longest = self.longest.max(run.time);
         self.time += run.time;
         self.cpu = self.cpu.zip(run.cpu).map(|(sum, cpu)| sum + cpu);
         Ok(run)
@@ -491,18 +523,133 @@ impl SideRuns<'_> {
     }
 }
 
-impl RunRange {
-    fn join(self, other: Self) -> Self {
-        Self {
-            shortest: self.shortest.min(other.shortest),
-            longest: self.longest.max(other.longest),
-        }
-    }
-}
-
 fn one_run(time: Duration) -> Sample {
     Sample {
         iterations: 1,
         elapsed: time.into(),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::BTreeMap;
+    use std::convert::Infallible;
+
+    use super::*;
+    use crate::measure::{Campaign, CampaignSink, RoundSettings};
+    use perfcheck_analysis::model::{
+        AuthorSettings, Benchmark, Metric, NullObserver, ProcessRecord, SkipSupport, TargetFacts,
+        Throughput,
+    };
+    use perfcheck_build::cargo::BenchTarget;
+    use perfcheck_host::process::{Interrupt, Supervisor};
+
+    /// Pairs the shell scripts of both sides as if they were programs of the workspace.
+    fn pair_scripts(scripts: &BySide<&str>, prepare: &[&str]) -> PairedTarget {
+        let programs = Arc::from([ProgramBenchmark {
+            package: "p".into(),
+            binary: "sh".into(),
+            id: "script".into(),
+            arguments: Vec::new(),
+            stdin: None,
+            prepare: prepare.iter().map(ToString::to_string).collect(),
+            exit: 0,
+            build: None,
+        }]);
+        let target = |script: &str| BenchTarget {
+            package: "p".into(),
+            target: ProgramBenchmark::target_of_binary("sh"),
+            program: "/bin/sh".into(),
+            first_arguments: vec!["-c".into(), script.into()],
+            directory: "/".into(),
+            variables: BTreeMap::new(),
+            facts: TargetFacts::default(),
+            skipping: SkipSupport::Works,
+            programs: Vec::new(),
+        };
+        let harness = HarnessKind::Program(programs);
+        PairedTarget {
+            targets: BySide {
+                base: target(scripts.base),
+                candidate: target(scripts.candidate),
+            },
+            benchmarks: vec![Benchmark {
+                key: BenchmarkKey {
+                    package: "p".into(),
+                    target: ProgramBenchmark::target_of_binary("sh"),
+                    id: "script".into(),
+                },
+                version: None,
+                throughput: Throughput::default(),
+                other_throughput: None,
+                settings: AuthorSettings::default(),
+                metric: Metric::Time,
+            }],
+            base_ids: BTreeMap::new(),
+            harnesses: BySide {
+                base: harness.clone(),
+                candidate: harness,
+            },
+            layouts: None,
+        }
+    }
+
+    /// Measures the scripts for this number of rounds, and returns the number of samples of each process.
+    fn count_samples(pair: PairedTarget, rounds: u32) -> Vec<usize> {
+        let (supervisor, interrupt) = (Supervisor::default(), Interrupt::never());
+        let timeout = Duration::from_secs(9);
+        let context = ProcessContext::new(&supervisor, &interrupt, &NullObserver, timeout);
+        let plan = PairedPlan {
+            rounds,
+            round: RoundSettings::default(),
+            time_budget: None,
+            time_per_benchmark: None,
+            bind: false,
+            seed: 1,
+        };
+        let counts = RefCell::new(Vec::new());
+        let mut record = |_, process: &ProcessRecord| {
+            let outcomes = process.benchmarks.iter().map(|one| &one.outcome);
+            counts
+                .borrow_mut()
+                .extend(outcomes.map(|outcome| match outcome {
+                    ProcessOutcome::Measured(series) => series.flat.len(),
+                    ProcessOutcome::Failed { message, .. } => panic!("{message}"),
+                }));
+            Ok::<(), Infallible>(())
+        };
+        let mut sink = CampaignSink {
+            record: &mut record,
+            standing: &mut |_, _, _| None,
+        };
+        let campaign = Campaign::paired(vec![pair], |_| 0.01, plan, context);
+        let Ok(_) = campaign.run(&mut sink);
+        counts.into_inner()
+    }
+
+    #[test]
+    fn a_round_is_no_longer_because_the_preparation_takes_long() {
+        let scripts = BySide {
+            base: "true",
+            candidate: "true",
+        };
+        let pair = pair_scripts(&scripts, &["sleep", "0.16"]);
+        assert_eq!(count_samples(pair, 1), [1, 1]);
+    }
+
+    #[test]
+    fn the_slower_side_decides_how_many_runs_fit_into_a_round() {
+        let scripts = BySide {
+            base: "sleep 0.2",
+            candidate: "true",
+        };
+        let counts = count_samples(pair_scripts(&scripts, &[]), 2);
+        assert_eq!(counts.len(), 4, "{counts:?}");
+        // A quad has two samples of each side. On a busy machine, several quads may fit.
+        assert!(
+            counts.iter().all(|count| (2..=8).contains(count)),
+            "{counts:?}"
+        );
     }
 }

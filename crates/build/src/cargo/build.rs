@@ -11,10 +11,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use super::error::{CargoError, CompileError};
-use super::metadata::{Workspace, has_bench_functions};
+use super::metadata::{Workspace, has_bench_functions, is_run_by};
 use super::options::CargoOptions;
 use super::output::{BenchTarget, BuildOutput};
-use super::selection::{SelectedTarget, SkippedTarget, TargetSelection, all_targets};
+use super::selection::{
+    SelectedTarget, SkippedTarget, TargetSelection, all_targets, list_gated_binaries,
+};
 use super::toolchain::Toolchain;
 use perfcheck_analysis::model::ProgramBenchmark;
 use perfcheck_host::process::{LeftoverPolicy, Supervisor, start_thread};
@@ -24,7 +26,7 @@ use perfcheck_host::process::{LeftoverPolicy, Supervisor, start_thread};
 pub struct BuiltTargets {
     /// The bench targets, sorted by package and target name.
     pub targets: Vec<BenchTarget>,
-    /// The bench targets that cargo skipped.
+    /// The bench targets and the binaries of programs that cargo skipped.
     pub skipped: Vec<SkippedTarget>,
 }
 
@@ -86,10 +88,46 @@ impl BuildOrder<'_> {
         } else {
             BuildOutput::default()
         };
-        if !self.programs.is_empty() {
-            output.add_programs(self.build_programs()?);
+        let mut programs = self.programs.to_vec();
+        // If the user names a program, cargo says why its binary cannot be built.
+        if self.options.programs.is_empty() {
+            output.skipped.extend(self.remove_gated(&mut programs)?);
+        }
+        if !programs.is_empty() {
+            output.add_programs(self.build_programs(&programs)?);
         }
         Ok(output)
+    }
+
+    /// Removes the programs whose binaries require features that are off, and returns these binaries. Cargo would refuse to build anything.
+    pub(crate) fn remove_gated(
+        &self,
+        programs: &mut Vec<ProgramBenchmark>,
+    ) -> Result<Vec<SkippedTarget>, CargoError> {
+        let members = self.workspace.members();
+        let requires_features = |(package, target): (&Package, &Target)| {
+            !target.required_features.is_empty() && is_run_by(programs, package, target)
+        };
+        if !all_targets(&members).any(requires_features) {
+            return Ok(Vec::new());
+        }
+        let json = match self.query_unit_graph(&["build"]) {
+            Ok(Some(json)) => json,
+            // The build will report the error.
+            Ok(None) | Err(CargoError::Selection(_)) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let gated = list_gated_binaries(self.workspace, self.options, programs, &json);
+        let gated = gated.map_err(|error| CargoError::Answer {
+            program: "cargo build --unit-graph".to_owned(),
+            what: error.to_string(),
+        })?;
+        programs.retain(|one| {
+            let target = ProgramBenchmark::target_of_binary(&one.binary);
+            let mut gated = gated.iter();
+            !gated.any(|skipped| skipped.package == one.package && skipped.target == target)
+        });
+        Ok(gated)
     }
 
     /// Builds the libraries and binaries of the selected packages, as `cargo build` does.
@@ -163,9 +201,9 @@ impl BuildOrder<'_> {
         Ok(output)
     }
 
-    /// Builds the binaries of the programs, in the profile of the benches.
-    fn build_programs(&self) -> Result<BuildOutput, CargoError> {
-        let names: BTreeSet<&str> = self.programs.iter().map(|one| &*one.binary).collect();
+    /// Builds the binaries of `programs`, in the profile of the benches.
+    fn build_programs(&self, programs: &[ProgramBenchmark]) -> Result<BuildOutput, CargoError> {
+        let names: BTreeSet<&str> = programs.iter().map(|one| &*one.binary).collect();
         let mut command = Command::new(self.cargo);
         command
             .args(["build", self.message_format()])
@@ -317,9 +355,26 @@ impl BuildOrder<'_> {
 
     /// Asks cargo which targets it would bench.
     fn query_selection(&self) -> Result<TargetSelection, CargoError> {
+        let Some(json) = self.query_unit_graph(&["bench", "--no-run"])? else {
+            return Ok(TargetSelection::from_manifests(
+                self.workspace,
+                self.options,
+            ));
+        };
+        TargetSelection::from_unit_graph(self.workspace, self.options, &json).map_err(|error| {
+            CargoError::Answer {
+                program: "cargo bench --unit-graph".to_owned(),
+                what: error.to_string(),
+            }
+        })
+    }
+
+    /// Asks cargo what it would build with the command `words`. Returns `None` if it does not know the flag for that.
+    fn query_unit_graph(&self, words: &[&str]) -> Result<Option<Vec<u8>>, CargoError> {
         let mut command = Command::new(self.cargo);
         command
-            .args(["bench", "--no-run", "--unit-graph", "-Zunstable-options"])
+            .args(words)
+            .args(["--unit-graph", "-Zunstable-options"])
             .args(self.options.selection_flags());
         self.set_variables(&mut command);
         command
@@ -333,19 +388,11 @@ impl BuildOrder<'_> {
         if !output.status.success() {
             let message = String::from_utf8_lossy(&output.stderr);
             if message.contains("unit-graph") {
-                return Ok(TargetSelection::from_manifests(
-                    self.workspace,
-                    self.options,
-                ));
+                return Ok(None);
             }
             return Err(CargoError::Selection(message.trim_end().to_owned()));
         }
-        TargetSelection::from_unit_graph(self.workspace, self.options, &output.stdout).map_err(
-            |error| CargoError::Answer {
-                program: "cargo bench --unit-graph".to_owned(),
-                what: error.to_string(),
-            },
-        )
+        Ok(Some(output.stdout))
     }
 }
 
@@ -368,10 +415,11 @@ fn render(diagnostics: &[CompilerMessage]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cargo::selection::SkipReason;
     use std::fs;
     use std::path::PathBuf;
 
-    const FILES: [(&str, &str); 16] = [
+    const FILES: [(&str, &str); 17] = [
         (
             "Cargo.toml",
             "[workspace]\nresolver = \"2\"\nmembers = [\"text\", \"codec\", \"units\"]\n[profile.bench]\nopt-level = 0\n",
@@ -395,6 +443,10 @@ mod tests {
             name = "off"
             harness = false
             bench = false
+            [[bin]]
+            name = "gated"
+            bench = false
+            required-features = ["fast"]
             [[example]]
             name = "shown"
             harness = false
@@ -412,6 +464,7 @@ mod tests {
         ),
         ("text/src/lib.rs", ""),
         ("text/src/main.rs", "fn main() {}"),
+        ("text/src/bin/gated.rs", "fn main() {}"),
         ("text/benches/plain.rs", "fn main() {}"),
         ("text/benches/quick.rs", "fn main() {}"),
         ("text/benches/off.rs", "fn main() {}"),
@@ -602,9 +655,9 @@ mod tests {
             offline: true,
             ..CargoOptions::default()
         };
-        let program = |id: &str| ProgramBenchmark {
+        let program = |id: &str, binary: &str| ProgramBenchmark {
             package: "text".into(),
-            binary: "text".into(),
+            binary: binary.into(),
             id: id.into(),
             arguments: Vec::new(),
             stdin: None,
@@ -615,20 +668,28 @@ mod tests {
         let cargo = Path::new(env!("CARGO"));
         let supervisor = Supervisor::default();
         let workspace = Workspace::load(cargo, &options, &supervisor).expect("a workspace");
-        assert_eq!(workspace.binaries("text"), ["text"]);
+        assert_eq!(workspace.binaries("text"), ["gated", "text"]);
         let toolchain = Toolchain::detect(&options, &supervisor).expect("a compiler");
-        let programs = [program("one"), program("two")];
+        let programs = [
+            program("one", "text"),
+            program("two", "text"),
+            program("three", "gated"),
+        ];
+        let order = BuildOrder {
+            cargo,
+            workspace: &workspace,
+            toolchain: &toolchain,
+            options: &options,
+            with_benches: false,
+            programs: &programs,
+            variables: &BTreeMap::new(),
+            diagnostics: DiagnosticTiming::Immediate,
+            supervisor: &supervisor,
+        };
         let build = |with_benches| {
             let order = BuildOrder {
-                cargo,
-                workspace: &workspace,
-                toolchain: &toolchain,
-                options: &options,
                 with_benches,
-                programs: &programs,
-                variables: &BTreeMap::new(),
-                diagnostics: DiagnosticTiming::Immediate,
-                supervisor: &supervisor,
+                ..order
             };
             order.run_cargo().expect("built")
         };
@@ -653,5 +714,33 @@ mod tests {
         let features = ["default", "std"].map(str::to_owned);
         assert_eq!(both.features, [("text".to_owned(), features.into())].into());
         assert_eq!(alone.features, both.features);
+        // A binary whose features are off is left out like a bench, unless the user names it.
+        let gated = SkippedTarget {
+            package: "text".to_owned(),
+            target: "program:gated".to_owned(),
+            reason: SkipReason::FeaturesOff(vec!["fast".to_owned()]),
+        };
+        assert!(both.skipped.contains(&gated), "{:?}", both.skipped);
+        assert_eq!(alone.skipped, [gated]);
+        let named = CargoOptions {
+            programs: vec!["three".into()],
+            ..options.clone()
+        };
+        let named = BuildOrder {
+            options: &named,
+            ..order
+        };
+        assert!(matches!(named.run_cargo(), Err(CargoError::Build { .. })));
+        let with_feature = CargoOptions {
+            features: vec!["fast".into()],
+            ..options.clone()
+        };
+        let with_feature = BuildOrder {
+            options: &with_feature,
+            ..order
+        };
+        let mut all = programs.to_vec();
+        assert_eq!(with_feature.remove_gated(&mut all).expect("known"), []);
+        assert_eq!(all, programs);
     }
 }

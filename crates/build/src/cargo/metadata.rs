@@ -306,15 +306,11 @@ impl Workspace {
         packages.sort_by(|one, other| one.name.cmp(&other.name));
         let is_linked =
             |target: &Target| is_library(target) && target.kind != [TargetKind::ProcMacro];
-        let runs = |package: &Package, target: &Target| {
-            let mut programs = programs.iter();
-            target.kind == [TargetKind::Bin]
-                && programs.any(|one| *package.name == one.package && target.name == one.binary)
-        };
         let mut found = Vec::new();
         for package in packages {
             let targets = package.targets.iter();
-            for target in targets.filter(|one| is_linked(one) || runs(package, one)) {
+            for target in targets.filter(|one| is_linked(one) || is_run_by(programs, package, one))
+            {
                 found.push(MeasuredCrate {
                     package: package.name.to_string(),
                     name: target.name.replace('-', "_"),
@@ -412,6 +408,13 @@ impl Workspace {
         [target].into_iter().chain(build).collect()
     }
 
+    /// Returns the directory of a package of the workspace.
+    pub fn package_directory(&self, package: &str) -> Option<&Path> {
+        let mut members = self.members().into_iter();
+        let package = members.find(|one| *one.name == package)?;
+        package.manifest_path.as_std_path().parent()
+    }
+
     /// Returns the directories of the workspace's packages.
     pub fn package_directories(&self) -> Vec<&Path> {
         let packages = self.metadata.workspace_packages().into_iter();
@@ -462,6 +465,13 @@ pub(super) fn has_bench_functions(package: &Package, target: &Target) -> bool {
     let beside = target.src_path.parent();
     let beside = beside.filter(|all| is_alone && Some(*all) != package.manifest_path.parent());
     has_libtest_benches(beside.unwrap_or(&target.src_path).as_std_path())
+}
+
+/// Reports whether the target is the binary of one of these programs.
+pub(super) fn is_run_by(programs: &[ProgramBenchmark], package: &Package, target: &Target) -> bool {
+    let mut programs = programs.iter();
+    target.kind == [TargetKind::Bin]
+        && programs.any(|one| *package.name == one.package && target.name == one.binary)
 }
 
 /// Reports whether a target of the package may hold benchmarks.

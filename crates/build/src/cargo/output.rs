@@ -406,6 +406,18 @@ impl BenchTarget {
         }
     }
 
+    /// Makes the program run in the directory of its package in `workspace`, if that has the package.
+    pub fn move_to_workspace(&mut self, workspace: &Workspace) {
+        let Some(directory) = workspace.package_directory(&self.package) else {
+            return;
+        };
+        let manifest = directory.join("Cargo.toml");
+        for (name, path) in [(MANIFEST_PATH, &*manifest), (MANIFEST_DIRECTORY, directory)] {
+            self.variables.insert(name.to_owned(), Some(path.into()));
+        }
+        self.directory = directory.to_owned();
+    }
+
     /// Replaces the executable and keeps everything else.
     #[must_use]
     pub fn with_executable(mut self, executable: PathBuf) -> Self {

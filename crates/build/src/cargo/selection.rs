@@ -1,4 +1,4 @@
-//! Asks cargo which targets `cargo bench` would build: the roots of its unit graph.
+//! Asks cargo which targets `cargo bench` would build: the roots of its unit graph. Asks the same about the binaries of programs and `cargo build`.
 //!
 //! `bench = false`, `required-features` and features decide what cargo builds, but stable cargo does not report its decision in advance.
 //! `--unit-graph` does, without building anything; `RUSTC_BOOTSTRAP` enables the flag. A cargo that does not know the flag selects the targets by
@@ -6,13 +6,14 @@
 
 use cargo_metadata::{Artifact, Package, Target, TargetKind};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 
-use super::metadata::Workspace;
+use super::metadata::{Workspace, is_run_by};
 use super::options::{CargoOptions, is_library};
+use perfcheck_analysis::model::ProgramBenchmark;
 
-/// A bench target that cargo skips.
+/// A bench target, or the binary of a program, that cargo skips.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SkippedTarget {
     /// Name of the package.
@@ -23,7 +24,7 @@ pub struct SkippedTarget {
     pub reason: SkipReason,
 }
 
-/// The reason why cargo skips a bench target.
+/// The reason why cargo skips a target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SkipReason {
     /// The target requires these features, which are off.
@@ -63,7 +64,7 @@ struct GraphUnit {
     pkg_id: String,
     target: UnitTarget,
     features: Vec<String>,
-    /// `test` if the unit runs benchmarks. An example with `bench = true` has one such unit and another that is only built.
+    /// `test` if the unit runs benchmarks, `build` if it is only built. An example with `bench = true` has one such unit of each kind.
     mode: String,
 }
 
@@ -71,6 +72,32 @@ struct GraphUnit {
 struct UnitTarget {
     kind: Vec<String>,
     name: String,
+}
+
+impl UnitGraph {
+    /// Returns the targets that cargo would build in this mode, without those that only other targets need.
+    fn roots(&self, mode: &str) -> BTreeSet<SelectedTarget> {
+        let units = self.roots.iter().filter_map(|root| self.units.get(*root));
+        let units = units.filter(|unit| unit.mode == mode);
+        let names = units.map(|unit| SelectedTarget {
+            package_id: unit.pkg_id.clone(),
+            kinds: unit.target.kind.clone(),
+            name: unit.target.name.clone(),
+        });
+        names.collect()
+    }
+
+    /// Returns the features that the target requires and that are off.
+    fn features_off(&self, package: &Package, target: &Target) -> Vec<String> {
+        let units = self.units.iter();
+        let units = units.filter(|unit| unit.pkg_id == package.id.repr);
+        let on: BTreeSet<&String> = units.flat_map(|unit| &unit.features).collect();
+        let required = target.required_features.iter();
+        required
+            .filter(|feature| !on.contains(feature))
+            .cloned()
+            .collect()
+    }
 }
 
 impl SelectedTarget {
@@ -102,20 +129,7 @@ impl TargetSelection {
         json: &[u8],
     ) -> Result<Self, serde_json::Error> {
         let graph: UnitGraph = serde_json::from_slice(json)?;
-        let mut features: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for unit in &graph.units {
-            let of_package = features.entry(&unit.pkg_id).or_default();
-            of_package.extend(unit.features.iter().map(String::as_str));
-        }
-        let roots: BTreeSet<SelectedTarget> = (graph.roots.iter())
-            .filter_map(|root| graph.units.get(*root))
-            .filter(|unit| unit.mode == "test")
-            .map(|unit| SelectedTarget {
-                package_id: unit.pkg_id.clone(),
-                kinds: unit.target.kind.clone(),
-                name: unit.target.name.clone(),
-            })
-            .collect();
+        let roots = graph.roots("test");
         let selected = workspace.selected(options);
         let mut selection = Self::default();
         for (package, target) in all_targets(&selected) {
@@ -126,13 +140,7 @@ impl TargetSelection {
                     selection.targets.insert(name);
                 }
             } else if target.kind == [TargetKind::Bench] {
-                let on = features.get(package.id.repr.as_str());
-                let is_off =
-                    |feature: &&String| !on.is_some_and(|on| on.contains(feature.as_str()));
-                let off: Vec<String> = (target.required_features.iter())
-                    .filter(is_off)
-                    .cloned()
-                    .collect();
+                let off = graph.features_off(package, target);
                 selection.skipped.push(SkippedTarget {
                     package: package.name.to_string(),
                     target: target.name.clone(),
@@ -185,6 +193,29 @@ impl TargetSelection {
         flags.extend(options.bins.then(|| vec!["--bins"]));
         flags.into_iter().flatten().map(OsString::from).collect()
     }
+}
+
+/// Lists the binaries of `programs` that cargo skips because features are off. `json` is the unit graph of `cargo build`.
+pub(super) fn list_gated_binaries(
+    workspace: &Workspace,
+    options: &CargoOptions,
+    programs: &[ProgramBenchmark],
+    json: &[u8],
+) -> Result<Vec<SkippedTarget>, serde_json::Error> {
+    let graph: UnitGraph = serde_json::from_slice(json)?;
+    let roots = graph.roots("build");
+    let selected = workspace.selected(options);
+    let skipped = all_targets(&selected).filter(|(package, target)| {
+        is_run_by(programs, package, target)
+            && !target.required_features.is_empty()
+            && !roots.contains(&SelectedTarget::new(package, target))
+    });
+    let skipped = skipped.map(|(package, target)| SkippedTarget {
+        package: package.name.to_string(),
+        target: ProgramBenchmark::target_of_binary(&target.name),
+        reason: SkipReason::FeaturesOff(graph.features_off(package, target)),
+    });
+    Ok(skipped.collect())
 }
 
 /// Iterates over the targets of these packages.

@@ -586,13 +586,13 @@ impl SideBuilder<'_, '_> {
             let of_linker = keeping.variables(&self.request.toolchain.facts.target);
             variables.extend(of_linker.map(|(name, value)| (name, Some(value))));
         }
-        let order = BuildOrder {
+        let mut order = BuildOrder {
             cargo: request.cargo,
             workspace: &workspace,
             toolchain: request.toolchain,
             options: &options,
             with_benches,
-            programs: &programs,
+            programs: &[],
             variables: &variables,
             // The error of a revision shows whether its sources are the cause.
             diagnostics: if state.is_work_tree {
@@ -602,6 +602,11 @@ impl SideBuilder<'_, '_> {
             },
             supervisor: request.supervisor,
         };
+        if !state.is_work_tree && !options.programs.is_empty() {
+            // A revision that requires other features for the binary that the user names does not have the program.
+            order.remove_gated(&mut programs)?;
+        }
+        order.programs = &programs;
         self.mirror().record_build_time()?;
         let outcome = self.build_with_criterion(&order);
         self.mirror().record_build_time()?;

@@ -183,12 +183,17 @@ impl SideTarget {
         differing
     }
 
-    /// Returns the own files of the bench target that differ between the sides: sources and the data next to them, or the inputs of a program.
+    /// Returns the own files of the bench target that differ between the sides: sources and the data next to them, or the inputs of a program. Both
+    /// sides of a program read the files of one of them, so an input that the other does not have, such as an untracked file, is no difference.
     pub fn differing_sources<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
+        let is_program = !self.target.programs.is_empty();
         let names: BTreeSet<&PathBuf> = self.sources.keys().chain(other.sources.keys()).collect();
         names
             .into_iter()
-            .filter(|name| self.sources.get(*name) != other.sources.get(*name))
+            .filter(|name| {
+                let (own, others) = (self.sources.get(*name), other.sources.get(*name));
+                own != others && !(is_program && (own.is_none() || others.is_none()))
+            })
             .map(PathBuf::as_path)
             .collect()
     }

@@ -401,6 +401,8 @@ pub(super) fn hash_inputs(target: &BenchTarget) -> BTreeMap<PathBuf, String> {
     for program in &target.programs {
         let arguments = program.arguments.iter().map(Path::new);
         let named = arguments.chain(program.stdin.as_deref());
+        // An empty argument, such as a pattern that matches everything, would name the directory itself.
+        let named = named.filter(|name| !name.as_os_str().is_empty());
         for file in list_inputs(named.map(|name| target.directory.join(name)).collect()) {
             if let Ok(relative) = file.strip_prefix(&target.directory)
                 && let Ok(hash) = hash_file(&file)
@@ -461,6 +463,46 @@ pub(super) fn normalize_lexically(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use perfcheck_analysis::model::{ProgramBenchmark, SkipSupport, TargetFacts};
+
+    #[test]
+    fn the_inputs_of_a_program_are_the_files_that_it_names() {
+        let directory = tempfile::tempdir().expect("a directory");
+        for name in ["corpus/a.txt", "in.txt", "other.txt"] {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            fs::write(path, "words").expect("written");
+        }
+        let program = ProgramBenchmark {
+            package: "p".into(),
+            binary: "rg".into(),
+            id: "search".into(),
+            arguments: ["", "--count", "corpus", "absent"]
+                .map(str::to_owned)
+                .into(),
+            stdin: Some("in.txt".into()),
+            prepare: Vec::new(),
+            exit: 0,
+            build: None,
+        };
+        let target = BenchTarget {
+            package: "p".into(),
+            target: "program:rg".into(),
+            program: "/nowhere".into(),
+            first_arguments: Vec::new(),
+            directory: directory.path().to_owned(),
+            variables: BTreeMap::new(),
+            facts: TargetFacts::default(),
+            skipping: SkipSupport::Works,
+            programs: vec![program],
+        };
+        let inputs = hash_inputs(&target);
+        let names = inputs.keys().map(PathBuf::as_path);
+        assert!(
+            names.eq(["corpus/a.txt", "in.txt"].map(Path::new)),
+            "{inputs:?}"
+        );
+    }
 
     #[test]
     fn the_compilers_list_names_each_file_on_a_line_of_its_own() {

@@ -285,6 +285,7 @@ impl Drop for ThreadPinning {
 
 /// Positions of fields in `/proc/PID/stat`. They count from the field after the name of the program, which is in parentheses and can contain any
 /// character.
+const FAULTS_OF_CHILDREN: usize = 8;
 const TIMES_OF_CHILDREN: std::ops::Range<usize> = 13..15;
 const THREADS: usize = 17;
 /// Position of the stolen time, which a hypervisor gave to other machines, in the line of `/proc/stat` for all processors.
@@ -353,7 +354,16 @@ pub fn usage_of_ended(pid: u32) -> Option<EndedUsage> {
         cpu,
         peak_memory,
         waiting: waiting_time_of_ended(pid, cpu),
+        had_children: has_waited_for_children(pid),
     })
+}
+
+/// Reports whether the process has waited for children. Their page faults count as its own, and no process runs without one.
+fn has_waited_for_children(pid: u32) -> Option<bool> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let faults: u64 = fields.nth(FAULTS_OF_CHILDREN)?.parse().ok()?;
+    Some(faults > 0)
 }
 
 /// How much the two measurements of the CPU time of a process may differ: this much, and this fraction of it.

@@ -180,6 +180,7 @@ pub fn usage_of_ended(pid: u32) -> Option<EndedUsage> {
         cpu: cpu_time(pid)?,
         waiting: None,
         peak_memory: None,
+        had_children: None,
     })
 }
 

@@ -64,6 +64,8 @@ pub struct EndedUsage {
     /// The most memory that one of the processes had at any time, in bytes. It is at least the memory that the process had before it executed its
     /// program. `None` if the system does not report it.
     pub peak_memory: Option<u64>,
+    /// Whether there were children that the process waited for. `None` if the system does not report it.
+    pub had_children: Option<bool>,
 }
 
 /// The reason why a process cannot be sampled.

@@ -114,6 +114,7 @@ pub fn usage_of_ended(pid: u32) -> Option<EndedUsage> {
         cpu: read_times(&process, GetProcessTimes)?.cpu,
         waiting: None,
         peak_memory: None,
+        had_children: None,
     })
 }
 

@@ -11,7 +11,6 @@
 
 use crossbeam_channel::{Receiver, bounded};
 use std::io::{self, Read};
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::arguments::{filter_exactly, strip_count};
@@ -144,11 +143,7 @@ impl<'a> Rehearsal<'a> {
             // Criterion accepts no less than a second, and no fractions before 0.4.
             RehearsalMode::ForAWhile { .. } | RehearsalMode::WarmUp => &["--profile-time", "1"],
         };
-        command
-            .args(flags)
-            .arg(filter)
-            .env(HOME, NOWHERE)
-            .stdin(Stdio::null());
+        command.args(flags).arg(filter).env(HOME, NOWHERE);
         let SpawnedProcess {
             group,
             stdout,

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::net::TcpStream;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use super::arguments::{CriterionConfig, CriterionRequest, CriterionSettings, arguments};
@@ -105,7 +104,7 @@ impl<'a> CriterionSession<'a> {
             ids: request.ids.filter(|_| spec.skipping == SkipSupport::Works),
             ..*request
         };
-        command.args(arguments(&request)).stdin(Stdio::null());
+        command.args(arguments(&request));
         connection.set_environment(&mut command);
         let SpawnedProcess {
             mut group,

@@ -7,7 +7,6 @@
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::child::error::ChildError;
@@ -81,8 +80,7 @@ pub(super) fn run_until(
     let mut command = bench_command(spec);
     command
         .args(call.arguments)
-        .envs(call.variables.iter().copied())
-        .stdin(Stdio::null());
+        .envs(call.variables.iter().copied());
     let began = Instant::now();
     let SpawnedProcess {
         mut group,
