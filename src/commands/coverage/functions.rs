@@ -1,0 +1,310 @@
+//! The functions of the workspace, and the counts of the benchmarks that execute them.
+//!
+//! The functions come from the sources, because debug information lacks those that the compiler has dropped. Each counted line belongs to the innermost
+//! function that contains it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::output::{BenchmarkSensitivity, CoveredFunction, CoveredLine, FunctionExecution};
+use perfcheck_analysis::model::{Benchmark, BenchmarkKey, LineCounts};
+use perfcheck_build::cargo::{CfgOptions, MeasuredCrate};
+use perfcheck_code::{SourceFunction, SourceModule, scan_source};
+
+/// The counts of the benchmarks in one build.
+#[derive(Default)]
+pub(super) struct CountedBenchmarks {
+    pub(super) benchmarks: Vec<Benchmark>,
+    /// The counts of the benchmarks that could be counted.
+    pub(super) counts: BTreeMap<BenchmarkKey, LineCounts>,
+    /// The features with which each package was compiled, as far as they are known.
+    pub(super) features: BTreeMap<String, BTreeSet<String>>,
+    /// A sentence for each benchmark that could not be counted.
+    pub(super) failures: Vec<String>,
+    pub(super) has_failed_targets: bool,
+}
+
+/// A function of the workspace.
+struct WorkspaceFunction {
+    /// The name with the crate and the modules in front.
+    name: String,
+    package: String,
+    /// Path relative to the workspace's directory, with `/`.
+    file: String,
+    first_line: u32,
+    last_line: u32,
+}
+
+/// The functions of the workspace, sorted by file and line.
+pub(super) struct FunctionIndex {
+    functions: Vec<WorkspaceFunction>,
+}
+
+impl FunctionIndex {
+    /// Reads the functions of these crates that are compiled with the options that `cfg` returns for a package. Files that cannot be read have none,
+    /// because the build has succeeded without them.
+    pub(super) fn read(
+        crates: &[MeasuredCrate],
+        root: &Path,
+        cfg: impl Fn(&str) -> CfgOptions,
+    ) -> Self {
+        let mut functions = Vec::new();
+        let mut read = BTreeSet::new();
+        for one in crates {
+            let options = cfg(&one.package);
+            let mut open = vec![SourceFileOfCrate::from_crate(one)];
+            while let Some(source) = open.pop() {
+                let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
+                let (Some(relative), Ok(text)) = (relative, fs::read_to_string(&source.path))
+                else {
+                    continue;
+                };
+                if !read.insert(source.path.clone()) {
+                    continue;
+                }
+                let scanned = scan_source(&text, &|predicate| options.excludes(predicate));
+                let named = |function: SourceFunction| WorkspaceFunction {
+                    name: format!("{}::{}", source.module, function.name),
+                    package: one.package.clone(),
+                    file: relative.replace('\\', "/"),
+                    first_line: function.first_line,
+                    last_line: function.last_line,
+                };
+                functions.extend(scanned.functions.into_iter().map(named));
+                let modules = scanned.modules.iter();
+                open.extend(modules.filter_map(|module| source.find_module(module)));
+            }
+        }
+        functions.sort_by(|one, other| {
+            (&one.file, one.first_line).cmp(&(&other.file, other.first_line))
+        });
+        Self { functions }
+    }
+
+    /// Returns the index of the innermost function that contains a line.
+    fn find(&self, file: &str, line: u32) -> Option<usize> {
+        let end =
+            (self.functions).partition_point(|one| (&*one.file, one.first_line) <= (file, line));
+        let before = self.functions[..end].iter().enumerate().rev();
+        let mut in_file = before.take_while(|(_, one)| one.file == file);
+        let (index, _) = in_file.find(|(_, one)| line <= one.last_line)?;
+        Some(index)
+    }
+
+    /// Returns the lines of each function that were counted.
+    fn lines_by_function(&self, counts: &LineCounts) -> BTreeMap<usize, Vec<CoveredLine>> {
+        let mut found: BTreeMap<usize, Vec<CoveredLine>> = BTreeMap::new();
+        for (file, lines) in &counts.lines {
+            for (line, instructions) in lines {
+                if let Some(index) = self.find(file, *line) {
+                    found.entry(index).or_default().push(CoveredLine {
+                        line: *line,
+                        instructions: *instructions,
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    /// Describes each function: which benchmark sees it best, and from which slowdown on.
+    pub(super) fn describe(
+        &self,
+        timed: &CountedBenchmarks,
+        executed: &CountedBenchmarks,
+        sensitivities: &[BenchmarkSensitivity],
+    ) -> Vec<CoveredFunction> {
+        let is_complete = executed.failures.is_empty() && !executed.has_failed_targets;
+        let without_instructions = if is_complete {
+            FunctionExecution::Never
+        } else {
+            FunctionExecution::Unknown
+        };
+        let functions = self.functions.iter();
+        let mut rows: Vec<CoveredFunction> = functions
+            .map(|function| CoveredFunction {
+                function: function.name.clone(),
+                package: function.package.clone(),
+                file: function.file.clone(),
+                first_line: function.first_line,
+                last_line: function.last_line,
+                execution: without_instructions,
+                benchmark: None,
+                share: 0.0,
+                slowdown: None,
+                lines: Vec::new(),
+            })
+            .collect();
+        for counts in executed.counts.values() {
+            for index in self.lines_by_function(counts).into_keys() {
+                rows[index].execution = FunctionExecution::Untimed;
+            }
+        }
+        for one in sensitivities {
+            let Some(counts) = timed.counts.get(&one.benchmark) else {
+                continue;
+            };
+            for (index, lines) in self.lines_by_function(counts) {
+                let instructions: f64 = lines.iter().map(|line| line.instructions).sum();
+                let share = instructions / counts.instructions;
+                let slowdown = one.smallest_change / share;
+                let row = &mut rows[index];
+                row.execution = FunctionExecution::Timed;
+                if row.slowdown.is_none_or(|known| slowdown < known) {
+                    row.benchmark = Some(one.benchmark.clone());
+                    row.share = share;
+                    row.slowdown = Some(slowdown);
+                    row.lines = lines;
+                }
+            }
+        }
+        rows
+    }
+}
+
+/// A source file of a crate.
+struct SourceFileOfCrate {
+    path: PathBuf,
+    /// The path of its module in Rust code.
+    module: String,
+    /// The directory with the files of its modules.
+    children: PathBuf,
+}
+
+impl SourceFileOfCrate {
+    fn from_crate(one: &MeasuredCrate) -> Self {
+        Self {
+            children: one.source.parent().unwrap_or(Path::new("")).to_owned(),
+            path: one.source.clone(),
+            module: one.name.clone(),
+        }
+    }
+
+    /// Finds the file of a module that this file declares.
+    fn find_module(&self, declared: &SourceModule) -> Option<Self> {
+        let (name, outer) = declared.path.split_last()?;
+        let module = format!("{}::{}", self.module, declared.path.join("::"));
+        let outer: PathBuf = outer.iter().collect();
+        let parent = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
+        if let Some(file) = &declared.file {
+            // The path is relative to the file, or within a module of the file, to the directory of that module.
+            let directory = if declared.path.len() == 1 {
+                parent(&self.path)
+            } else {
+                self.children.join(outer)
+            };
+            let path = directory.join(file);
+            return Some(Self {
+                children: parent(&path),
+                path,
+                module,
+            });
+        }
+        let directory = self.children.join(outer);
+        let own = directory.join(name);
+        let beside = directory.join(format!("{name}.rs"));
+        let inside = own.join("mod.rs");
+        let path = if beside.is_file() { beside } else { inside };
+        Some(Self {
+            path,
+            module,
+            children: own,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(functions: &[(&str, u32, u32)]) -> FunctionIndex {
+        let functions = functions.iter();
+        FunctionIndex {
+            functions: functions
+                .map(|(file, first_line, last_line)| WorkspaceFunction {
+                    name: format!("f{first_line}"),
+                    package: "p".to_owned(),
+                    file: (*file).to_owned(),
+                    first_line: *first_line,
+                    last_line: *last_line,
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_line_belongs_to_the_innermost_function_of_its_file() {
+        let index = index(&[
+            ("a.rs", 1, 20),
+            ("a.rs", 5, 8),
+            ("a.rs", 30, 31),
+            ("b.rs", 3, 9),
+        ]);
+        for (file, line, expected) in [
+            ("a.rs", 1, Some(0)),
+            ("a.rs", 6, Some(1)),
+            ("a.rs", 9, Some(0)),
+            ("a.rs", 20, Some(0)),
+            ("a.rs", 21, None),
+            ("a.rs", 31, Some(2)),
+            ("b.rs", 2, None),
+            ("b.rs", 9, Some(3)),
+            ("c.rs", 3, None),
+        ] {
+            assert_eq!(index.find(file, line), expected, "{file}:{line}");
+        }
+    }
+
+    #[test]
+    fn the_benchmark_that_shows_the_smallest_slowdown_sees_a_function_best() {
+        let key = |id: &str| BenchmarkKey {
+            package: "p".to_owned(),
+            target: "t".to_owned(),
+            id: id.to_owned(),
+        };
+        let counts = |instructions: f64, lines: &[(u32, f64)]| LineCounts {
+            instructions,
+            lines: [("a.rs".to_owned(), lines.iter().copied().collect())].into(),
+        };
+        let sensitivity = |id: &str, smallest_change| BenchmarkSensitivity {
+            benchmark: key(id),
+            instructions: 1000.0,
+            smallest_change,
+            is_measured: true,
+        };
+        let counted = |counts: Vec<(BenchmarkKey, LineCounts)>| CountedBenchmarks {
+            counts: counts.into_iter().collect(),
+            ..CountedBenchmarks::default()
+        };
+        let timed = counted(vec![
+            (key("precise"), counts(1000.0, &[(1, 100.0), (2, 100.0)])),
+            (key("coarse"), counts(1000.0, &[(2, 500.0), (12, 10.0)])),
+        ]);
+        let executed = counted(vec![(key("precise"), counts(9.0, &[(1, 1.0), (25, 8.0)]))]);
+        let sensitivities = [sensitivity("precise", 0.02), sensitivity("coarse", 0.1)];
+        let index = index(&[
+            ("a.rs", 1, 9),
+            ("a.rs", 10, 19),
+            ("a.rs", 20, 29),
+            ("a.rs", 30, 39),
+        ]);
+        let rows = index.describe(&timed, &executed, &sensitivities);
+        let found: Vec<(Option<&str>, FunctionExecution)> = rows
+            .iter()
+            .map(|row| (row.benchmark.as_ref().map(|key| &*key.id), row.execution))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Some("precise"), FunctionExecution::Timed),
+                (Some("coarse"), FunctionExecution::Timed),
+                (None, FunctionExecution::Untimed),
+                (None, FunctionExecution::Never),
+            ]
+        );
+        // 2 % of the whole is 10 % of a fifth.
+        assert!((rows[0].share - 0.2).abs() < 1e-12);
+        assert!((rows[0].slowdown.expect("seen") - 0.1).abs() < 1e-12);
+    }
+}
