@@ -30,6 +30,7 @@ use crate::pipeline::request::configure_target;
 use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
 use crate::stored::conclusions::read_conclusion;
+use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::findings::Method;
 use perfcheck_analysis::model::{
@@ -386,29 +387,31 @@ impl CoverageCall<'_> {
         &self,
         timed: &CountedBenchmarks,
     ) -> Result<Vec<BenchmarkSensitivity>, AppError> {
-        let half_widths = self.stored_half_widths()?;
+        let stored = self.stored_precisions()?;
         let layers = &self.context.tables.layers;
         let mut found = Vec::new();
         for benchmark in &timed.benchmarks {
             let Some(counts) = timed.counts.get(&benchmark.key) else {
                 continue;
             };
-            let threshold = layers.resolve(benchmark).1;
-            let threshold = threshold.unwrap_or(DecisionSettings::PAIRED_NOISE_THRESHOLD);
-            let stored = half_widths.get(&benchmark.key).copied();
-            let beyond = HALF_WIDTHS_BEYOND_THRESHOLD * stored.unwrap_or(USUAL_HALF_WIDTH);
+            let measured = stored.get(&benchmark.key).copied();
+            let precision = measured.unwrap_or_else(|| PairedPrecision {
+                half_width: USUAL_HALF_WIDTH,
+                noise_threshold: (layers.resolve(benchmark).1)
+                    .unwrap_or(DecisionSettings::PAIRED_NOISE_THRESHOLD),
+            });
             found.push(BenchmarkSensitivity {
                 benchmark: benchmark.key.clone(),
                 instructions: counts.instructions,
-                smallest_change: (threshold.ln_1p() + beyond).exp_m1(),
-                is_measured: stored.is_some(),
+                smallest_change: precision.smallest_change(),
+                is_measured: measured.is_some(),
             });
         }
         Ok(found)
     }
 
-    /// Returns half of the width of the interval of ln(candidate / base) in the newest side-by-side comparison of each benchmark.
-    fn stored_half_widths(&self) -> Result<BTreeMap<BenchmarkKey, f64>, AppError> {
+    /// Returns the precision of the newest side-by-side comparison of each benchmark's time.
+    fn stored_precisions(&self) -> Result<BTreeMap<BenchmarkKey, PairedPrecision>, AppError> {
         let mut found = BTreeMap::new();
         let Some((store, workspace)) = self.context.open_stored()? else {
             return Ok(found);
@@ -420,15 +423,41 @@ impl CoverageCall<'_> {
                 Err(error) => return Err(error),
             };
             for row in conclusion.rows {
-                let change = row.comparison.and_then(|comparison| comparison.change);
-                let Some(change) = change else { continue };
-                let half_width = (change.upper.ln_1p() - change.lower.ln_1p()) / 2.0;
-                if half_width.is_finite() {
-                    found.entry(row.key).or_insert(half_width);
+                let comparison = row.comparison.as_ref();
+                if let Some(precision) = comparison.and_then(PairedPrecision::from_comparison) {
+                    found.entry(row.key).or_insert(precision);
                 }
             }
         }
         Ok(found)
+    }
+}
+
+/// How precisely a benchmark's time is compared side by side.
+#[derive(Debug, Clone, Copy)]
+struct PairedPrecision {
+    /// Half of the width of the interval of ln(candidate / base).
+    half_width: f64,
+    /// The noise threshold, as a fraction.
+    noise_threshold: f64,
+}
+
+impl PairedPrecision {
+    /// Returns the precision of a comparison. Returns `None` if it has no interval, or if it is not about the time: counts of instructions often have
+    /// an interval without any width, which says nothing about times.
+    fn from_comparison(comparison: &Comparison) -> Option<Self> {
+        let change = comparison.change.filter(|_| comparison.look().is_some())?;
+        let half_width = (change.upper.ln_1p() - change.lower.ln_1p()) / 2.0;
+        half_width.is_finite().then_some(Self {
+            half_width,
+            noise_threshold: comparison.noise_threshold,
+        })
+    }
+
+    /// Returns the smallest slowdown that is found, as a fraction.
+    fn smallest_change(self) -> f64 {
+        let beyond = HALF_WIDTHS_BEYOND_THRESHOLD * self.half_width;
+        (self.noise_threshold.ln_1p() + beyond).exp_m1()
     }
 }
 
