@@ -163,6 +163,7 @@ pub fn coverage(
     if has_failed_targets || !findings.remarks.is_empty() {
         exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
     }
+    findings.remarks.extend(functions.remarks);
     findings.exit_code = exit_code.number();
     write(options, &findings, &context, common, world)?;
     Ok(exit_code)

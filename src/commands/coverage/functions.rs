@@ -37,33 +37,38 @@ struct WorkspaceFunction {
 }
 
 /// The functions of the workspace, sorted by file and line.
+#[derive(Default)]
 pub(super) struct FunctionIndex {
     functions: Vec<WorkspaceFunction>,
+    /// A sentence for each file whose functions are missing.
+    pub(super) remarks: Vec<String>,
 }
 
 impl FunctionIndex {
-    /// Reads the functions of these crates that are compiled with the options that `cfg` returns for a package. Files that cannot be read have none,
-    /// because the build has succeeded without them.
+    /// Reads the functions of these crates that are compiled with the options that `cfg` returns for a package.
     pub(super) fn read(
         crates: &[MeasuredCrate],
         root: &Path,
         cfg: impl Fn(&str) -> CfgOptions,
     ) -> Self {
-        let mut functions = Vec::new();
+        let mut index = Self::default();
         let mut read = BTreeSet::new();
         for one in crates {
             let options = cfg(&one.package);
             let mut open = vec![SourceFileOfCrate::from_crate(one)];
             while let Some(source) = open.pop() {
                 let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
-                let (Some(relative), Ok(text)) = (relative, fs::read_to_string(&source.path))
-                else {
-                    continue;
+                let (relative, text) = match (relative, fs::read_to_string(&source.path)) {
+                    (Some(relative), Ok(text)) => (relative, text),
+                    (relative, _) => {
+                        index.remarks.push(source.describe_missing(relative));
+                        continue;
+                    }
                 };
                 if !read.insert(source.path.clone()) {
                     continue;
                 }
-                let scanned = scan_source(&text, &|predicate| options.excludes(predicate));
+                let scanned = scan_source(&text, &|predicate| options.evaluate(predicate));
                 let named = |function: SourceFunction| WorkspaceFunction {
                     name: format!("{}::{}", source.module, function.name),
                     package: one.package.clone(),
@@ -71,15 +76,15 @@ impl FunctionIndex {
                     first_line: function.first_line,
                     last_line: function.last_line,
                 };
-                functions.extend(scanned.functions.into_iter().map(named));
+                (index.functions).extend(scanned.functions.into_iter().map(named));
                 let modules = scanned.modules.iter();
                 open.extend(modules.filter_map(|module| source.find_module(module)));
             }
         }
-        functions.sort_by(|one, other| {
+        index.functions.sort_by(|one, other| {
             (&one.file, one.first_line).cmp(&(&other.file, other.first_line))
         });
-        Self { functions }
+        index
     }
 
     /// Returns the index of the innermost function that contains a line.
@@ -181,6 +186,18 @@ impl SourceFileOfCrate {
         }
     }
 
+    /// Says why the functions of this file are missing. `relative` is its path relative to the workspace's directory, if it is below that.
+    fn describe_missing(&self, relative: Option<&str>) -> String {
+        let why = match relative {
+            Some(_) => "has no file that can be read",
+            None => "is not below the workspace's directory",
+        };
+        format!(
+            "the module `{}` {why}, so its functions are not listed",
+            self.module
+        )
+    }
+
     /// Finds the file of a module that this file declares.
     fn find_module(&self, declared: &SourceModule) -> Option<Self> {
         let (name, outer) = declared.path.split_last()?;
@@ -230,7 +247,56 @@ mod tests {
                     last_line: *last_line,
                 })
                 .collect(),
+            ..FunctionIndex::default()
         }
+    }
+
+    #[test]
+    fn modules_are_followed_to_their_files_and_named_if_they_have_none() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = directory.path();
+        for (file, text) in [
+            (
+                "src/lib.rs",
+                "mod r#type; mod gone;\n#[cfg_attr(not(windows), path = \"unix.rs\")] mod os;\nmod above { mod r#fn; }",
+            ),
+            ("src/type.rs", "fn a() {}"),
+            ("src/unix.rs", "fn b() {}"),
+            ("src/above/fn/mod.rs", "fn c() {}"),
+        ] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            fs::write(path, text).expect("written");
+        }
+        let one = MeasuredCrate {
+            package: "p".to_owned(),
+            name: "p".to_owned(),
+            source: root.join("src/lib.rs"),
+        };
+        let elsewhere = MeasuredCrate {
+            name: "q".to_owned(),
+            source: PathBuf::from("/elsewhere/q.rs"),
+            ..one.clone()
+        };
+        // These options are those of a target without properties.
+        let index = FunctionIndex::read(&[one, elsewhere], root, |_| CfgOptions::default());
+        let functions = index.functions.iter();
+        let found: Vec<(&str, &str)> = functions.map(|one| (&*one.file, &*one.name)).collect();
+        assert_eq!(
+            found,
+            [
+                ("src/above/fn/mod.rs", "p::above::fn::c"),
+                ("src/type.rs", "p::type::a"),
+                ("src/unix.rs", "p::os::b"),
+            ]
+        );
+        assert_eq!(
+            index.remarks,
+            [
+                "the module `p::gone` has no file that can be read, so its functions are not listed",
+                "the module `q` is not below the workspace's directory, so its functions are not listed",
+            ]
+        );
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub struct CoverageFindings {
     pub benchmarks: Vec<BenchmarkSensitivity>,
     /// Selected packages that are left out because other packages use them only as dev-dependencies.
     pub left_out: Vec<String>,
-    /// Remarks on missing counts, a sentence each.
+    /// Remarks on missing counts and functions, a sentence each.
     pub remarks: Vec<String>,
     /// Exit status of the command.
     pub exit_code: u8,
