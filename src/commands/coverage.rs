@@ -39,7 +39,7 @@ use perfcheck_analysis::model::{
 };
 use perfcheck_bench::child::ProcessContext;
 use perfcheck_bench::measure::{CountError, DiscoveredTarget, Filter, LineCounter};
-use perfcheck_build::cargo::{CargoOptions, MeasuredCrate};
+use perfcheck_build::cargo::{BenchPackage, CargoOptions, CfgOptions, MeasuredCrate};
 use perfcheck_build::sides::StagedExecutables;
 
 /// The newest runs, up to this number, are searched for side-by-side comparisons of the benchmarks.
@@ -112,7 +112,7 @@ pub fn coverage(
     require_valgrind("coverage needs", world)?;
     let context = Context::load(common, world)?;
     let programs = select_programs(&context, &common.cargo)?;
-    let crates = context.workspace.measured_crates(&common.cargo, &programs);
+    let toolchain = context.toolchain(&common.cargo, world.supervisor)?;
     let call = CoverageCall {
         filter: Filter {
             words: options.filters.clone(),
@@ -121,18 +121,15 @@ pub fn coverage(
         timeout: timeout(options.timeout, &context),
         context: &context,
         common,
-        crates: &crates,
+        crates: context.workspace.measured_crates(&common.cargo, &programs),
+        benches: context.workspace.selected_bench_packages(&common.cargo),
+        cfg_of_target: toolchain.query_cfg(world.supervisor)?,
     };
-    let timed = call.count(CountedCode::Iteration, world)?;
-    let executed = call.count(CountedCode::Process, world)?;
-    let toolchain = context.toolchain(&common.cargo, world.supervisor)?;
-    let options_of_target = toolchain.query_cfg(world.supervisor)?;
-    let functions = FunctionIndex::read(&crates, context.workspace.root(), |package| {
-        match timed.features.get(package) {
-            Some(features) => options_of_target.with_features(features),
-            None => options_of_target.clone(),
-        }
-    });
+    let CountedWorkspace {
+        functions,
+        timed,
+        executed,
+    } = call.count_both(world)?;
     let sensitivities = call.find_sensitivities(&timed)?;
     let rows = functions.describe(&timed, &executed, &sensitivities);
     let covered = rows.iter().filter(|row| row.is_covered(options.within));
@@ -262,16 +259,62 @@ struct CoverageCall<'a> {
     timeout: Duration,
     context: &'a Context,
     common: &'a CommonOptions,
-    crates: &'a [MeasuredCrate],
+    crates: Vec<MeasuredCrate>,
+    benches: Vec<BenchPackage>,
+    cfg_of_target: CfgOptions,
+}
+
+/// The functions of the workspace, and the counts of the benchmarks in both builds.
+struct CountedWorkspace {
+    functions: FunctionIndex,
+    timed: CountedBenchmarks,
+    executed: CountedBenchmarks,
 }
 
 impl CoverageCall<'_> {
-    /// Builds the work tree for these counts, and counts each benchmark whose counts are not kept.
-    fn count(
-        &self,
-        code: CountedCode,
-        world: &mut World<'_>,
-    ) -> Result<CountedBenchmarks, AppError> {
+    /// Counts the benchmarks in both builds. Fails if the user edits the sources meanwhile, because the lines of one build would then be those of other
+    /// functions in the other build.
+    fn count_both(&self, world: &mut World<'_>) -> Result<CountedWorkspace, AppError> {
+        let before = self.read_functions(&BTreeMap::new());
+        let tree = self.build(CountedCode::Iteration, world)?;
+        let features =
+            (tree.build.as_ref()).map_or_else(|_| BTreeMap::new(), |build| build.features.clone());
+        let functions = self.read_functions(&features);
+        if !functions.has_texts_of(&before) {
+            return Err(sources_changed());
+        }
+        let refuse_changes = || {
+            let is_same = self.read_functions(&features).has_files_of(&functions);
+            is_same.then_some(()).ok_or_else(sources_changed)
+        };
+        let timed = self.count(CountedCode::Iteration, tree, world)?;
+        refuse_changes()?;
+        let tree = self.build(CountedCode::Process, world)?;
+        let executed = self.count(CountedCode::Process, tree, world)?;
+        refuse_changes()?;
+        Ok(CountedWorkspace {
+            functions,
+            timed,
+            executed,
+        })
+    }
+
+    /// Reads the functions that are compiled with these features of each package.
+    fn read_functions(&self, features: &BTreeMap<String, BTreeSet<String>>) -> FunctionIndex {
+        let root = self.context.workspace.root();
+        FunctionIndex::read(
+            &self.crates,
+            &self.benches,
+            root,
+            |package| match features.get(package) {
+                Some(features) => self.cfg_of_target.with_features(features),
+                None => self.cfg_of_target.clone(),
+            },
+        )
+    }
+
+    /// Builds the work tree for these counts.
+    fn build(&self, code: CountedCode, world: &mut World<'_>) -> Result<WorkTree, AppError> {
         let common = CommonOptions {
             cargo: code.cargo_options(self),
             ..self.common.clone()
@@ -288,11 +331,20 @@ impl CoverageCall<'_> {
         if tree.found.is_empty() {
             return Err(nothing_found_error(&self.filter, &tree.found));
         }
+        Ok(tree)
+    }
+
+    /// Counts each benchmark of a build whose counts are not kept.
+    fn count(
+        &self,
+        code: CountedCode,
+        tree: WorkTree,
+        world: &mut World<'_>,
+    ) -> Result<CountedBenchmarks, AppError> {
         let build = tree.build.as_ref().ok();
         let root = self.context.workspace.root();
         let sources = build.map_or(root, |build| &*build.sources);
         let mut found = CountedBenchmarks {
-            features: build.map_or_else(BTreeMap::new, |build| build.features.clone()),
             has_failed_targets: !tree.found.failures.is_empty(),
             ..CountedBenchmarks::default()
         };
@@ -460,6 +512,13 @@ impl PairedPrecision {
         let beyond = HALF_WIDTHS_BEYOND_THRESHOLD * self.half_width;
         (self.noise_threshold.ln_1p() + beyond).exp_m1()
     }
+}
+
+fn sources_changed() -> AppError {
+    AppError::NothingToMeasure(
+        "the sources changed, so the builds and the table would not belong together\n  help: run the command again, and do not edit sources until it ends"
+            .to_owned(),
+    )
 }
 
 /// Returns the file in the folder of a build that keeps the counts of a benchmark.

@@ -473,7 +473,7 @@ fn crates_for_the_support_of_benches_and_tests_are_left_out() {
 }
 
 #[test]
-fn after_an_interrupt_the_same_command_counts_only_what_is_missing() {
+fn after_an_interrupt_or_an_edit_the_same_command_counts_only_what_is_missing() {
     if !has_valgrind() {
         return;
     }
@@ -502,12 +502,22 @@ fn after_an_interrupt_the_same_command_counts_only_what_is_missing() {
     assert_eq!(interrupted.stdout, "");
     assert_eq!(machine.left_behind(), [""; 0]);
     assert!(in_use(&machine).is_empty(), "{:?}", in_use(&machine));
+    // An edit during the next call has the same effect, and the counts of the state before it are kept, too.
+    fs::remove_file(machine.home().join("waits")).expect("there");
+    let mut running = coverage(&project, &[]).start();
+    running.wait_for_file(&machine.home().join("waits"));
+    project.write("src/lib.rs", &format!("\n\n{library}"));
     fs::write(machine.home().join("go"), "").expect("written");
-    let next = coverage(&project, &[]).run().expect_code(0);
-    let next = next.expect_stderr(&[
+    let edited = running.finish().expect_code(4).expect_stderr(&[
         "instructions of 1 benchmark under valgrind, in an iteration",
-        "instructions of 2 benchmarks under valgrind, in a whole process",
+        "error: nothing was measured: the sources changed",
     ]);
+    assert!(!edited.stderr.contains("in a whole process"), "{edited}");
+    project.write("src/lib.rs", library);
+    let next = coverage(&project, &[]).run().expect_code(0);
+    let next =
+        next.expect_stderr(&["instructions of 2 benchmarks under valgrind, in a whole process"]);
+    assert!(!next.stderr.contains("in an iteration"), "{next}");
     assert!(next.stdout.contains("planted::work  first"), "{next}");
     assert!(in_use(&machine).is_empty(), "{:?}", in_use(&machine));
 }

@@ -3,13 +3,13 @@
 //! The functions come from the sources, because debug information lacks those that the compiler has dropped. Each counted line belongs to the innermost
 //! function that contains it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::output::{BenchmarkSensitivity, CoveredFunction, CoveredLine, FunctionExecution};
 use perfcheck_analysis::model::{Benchmark, BenchmarkKey, LineCounts};
-use perfcheck_build::cargo::{CfgOptions, MeasuredCrate};
+use perfcheck_build::cargo::{BenchPackage, CfgOptions, MeasuredCrate};
 use perfcheck_code::{SourceFunction, SourceModule, scan_source};
 
 /// The counts of the benchmarks in one build.
@@ -18,8 +18,6 @@ pub(super) struct CountedBenchmarks {
     pub(super) benchmarks: Vec<Benchmark>,
     /// The counts of the benchmarks that could be counted.
     pub(super) counts: BTreeMap<BenchmarkKey, LineCounts>,
-    /// The features with which each package was compiled, as far as they are known.
-    pub(super) features: BTreeMap<String, BTreeSet<String>>,
     /// A sentence for each benchmark that could not be counted.
     pub(super) failures: Vec<String>,
     pub(super) has_failed_targets: bool,
@@ -40,51 +38,89 @@ struct WorkspaceFunction {
 #[derive(Default)]
 pub(super) struct FunctionIndex {
     functions: Vec<WorkspaceFunction>,
+    /// The files of the crates and of the benches, as paths relative to the workspace's directory, with hashes of their texts.
+    files: BTreeMap<String, blake3::Hash>,
     /// A sentence for each file whose functions are missing.
     pub(super) remarks: Vec<String>,
 }
 
 impl FunctionIndex {
-    /// Reads the functions of these crates that are compiled with the options that `cfg` returns for a package.
+    /// Reads the functions of `crates` that are compiled with the options that `cfg` returns for a package. Of `benches`, only the files are read:
+    /// nobody waits for their functions.
     pub(super) fn read(
         crates: &[MeasuredCrate],
+        benches: &[BenchPackage],
         root: &Path,
         cfg: impl Fn(&str) -> CfgOptions,
     ) -> Self {
         let mut index = Self::default();
-        let mut read = BTreeSet::new();
         for one in crates {
+            let main = SourceFileOfCrate::new(&one.source, &one.name);
             let options = cfg(&one.package);
-            let mut open = vec![SourceFileOfCrate::from_crate(one)];
-            while let Some(source) = open.pop() {
-                let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
-                let (relative, text) = match (relative, fs::read_to_string(&source.path)) {
-                    (Some(relative), Ok(text)) => (relative, text),
-                    (relative, _) => {
-                        index.remarks.push(source.describe_missing(relative));
-                        continue;
-                    }
-                };
-                if !read.insert(source.path.clone()) {
-                    continue;
-                }
-                let scanned = scan_source(&text, &|predicate| options.evaluate(predicate));
-                let named = |function: SourceFunction| WorkspaceFunction {
-                    name: format!("{}::{}", source.module, function.name),
-                    package: one.package.clone(),
-                    file: relative.replace('\\', "/"),
-                    first_line: function.first_line,
-                    last_line: function.last_line,
-                };
-                (index.functions).extend(scanned.functions.into_iter().map(named));
-                let modules = scanned.modules.iter();
-                open.extend(modules.filter_map(|module| source.find_module(module)));
+            let (functions, remarks) = index.read_crate(main, &one.package, root, &options);
+            index.functions.extend(functions);
+            index.remarks.extend(remarks);
+        }
+        for package in benches {
+            let options = cfg(&package.name);
+            for source in &package.sources {
+                let main = SourceFileOfCrate::new(source, "");
+                index.read_crate(main, &package.name, root, &options);
             }
         }
         index.functions.sort_by(|one, other| {
             (&one.file, one.first_line).cmp(&(&other.file, other.first_line))
         });
         index
+    }
+
+    /// Reads the files of a crate that were not read yet. Returns their functions, and a sentence for each file whose functions are missing.
+    fn read_crate(
+        &mut self,
+        main: SourceFileOfCrate,
+        package: &str,
+        root: &Path,
+        options: &CfgOptions,
+    ) -> (Vec<WorkspaceFunction>, Vec<String>) {
+        let (mut functions, mut remarks) = (Vec::new(), Vec::new());
+        let mut open = vec![main];
+        while let Some(source) = open.pop() {
+            let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
+            let (relative, text) = match (relative, fs::read_to_string(&source.path)) {
+                (Some(relative), Ok(text)) => (relative.replace('\\', "/"), text),
+                (relative, _) => {
+                    remarks.push(source.describe_missing(relative));
+                    continue;
+                }
+            };
+            let hash = blake3::hash(text.as_bytes());
+            if self.files.insert(relative.clone(), hash).is_some() {
+                continue;
+            }
+            let scanned = scan_source(&text, &|predicate| options.evaluate(predicate));
+            let named = |function: SourceFunction| WorkspaceFunction {
+                name: format!("{}::{}", source.module, function.name),
+                package: package.to_owned(),
+                file: relative.clone(),
+                first_line: function.first_line,
+                last_line: function.last_line,
+            };
+            functions.extend(scanned.functions.into_iter().map(named));
+            let modules = scanned.modules.iter();
+            open.extend(modules.filter_map(|module| source.find_module(module)));
+        }
+        (functions, remarks)
+    }
+
+    /// Reports whether the files that both have read had the same texts.
+    pub(super) fn has_texts_of(&self, other: &Self) -> bool {
+        let mut files = self.files.iter();
+        files.all(|(file, hash)| other.files.get(file).is_none_or(|known| known == hash))
+    }
+
+    /// Reports whether both have read the same files with the same texts.
+    pub(super) fn has_files_of(&self, other: &Self) -> bool {
+        self.files == other.files
     }
 
     /// Returns the index of the innermost function that contains a line.
@@ -178,11 +214,12 @@ struct SourceFileOfCrate {
 }
 
 impl SourceFileOfCrate {
-    fn from_crate(one: &MeasuredCrate) -> Self {
+    /// Returns the main file of the crate `name`.
+    fn new(path: &Path, name: &str) -> Self {
         Self {
-            children: one.source.parent().unwrap_or(Path::new("")).to_owned(),
-            path: one.source.clone(),
-            module: one.name.clone(),
+            children: path.parent().unwrap_or(Path::new("")).to_owned(),
+            path: path.to_owned(),
+            module: name.to_owned(),
         }
     }
 
@@ -234,6 +271,7 @@ impl SourceFileOfCrate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::slice;
 
     fn index(functions: &[(&str, u32, u32)]) -> FunctionIndex {
         let functions = functions.iter();
@@ -252,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn modules_are_followed_to_their_files_and_named_if_they_have_none() {
+    fn modules_are_followed_to_their_files_named_without_one_and_watched_for_changes() {
         let directory = tempfile::tempdir().expect("a directory");
         let root = directory.path();
         for (file, text) in [
@@ -263,6 +301,8 @@ mod tests {
             ("src/type.rs", "fn a() {}"),
             ("src/unix.rs", "fn b() {}"),
             ("src/above/fn/mod.rs", "fn c() {}"),
+            ("benches/all.rs", "mod common; fn main() {}"),
+            ("benches/common/mod.rs", "fn data() {}"),
         ] {
             let path = root.join(file);
             fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
@@ -278,8 +318,19 @@ mod tests {
             source: PathBuf::from("/elsewhere/q.rs"),
             ..one.clone()
         };
+        let bench = BenchPackage {
+            name: "p".to_owned(),
+            manifest: root.join("Cargo.toml"),
+            sources: vec![root.join("benches/all.rs")],
+        };
+        let crates = [one, elsewhere];
         // These options are those of a target without properties.
-        let index = FunctionIndex::read(&[one, elsewhere], root, |_| CfgOptions::default());
+        let read = || {
+            FunctionIndex::read(&crates, slice::from_ref(&bench), root, |_| {
+                CfgOptions::default()
+            })
+        };
+        let index = read();
         let functions = index.functions.iter();
         let found: Vec<(&str, &str)> = functions.map(|one| (&*one.file, &*one.name)).collect();
         assert_eq!(
@@ -297,6 +348,13 @@ mod tests {
                 "the module `q` is not below the workspace's directory, so its functions are not listed",
             ]
         );
+        let read_again = || (read().has_texts_of(&index), read().has_files_of(&index));
+        fs::write(root.join("src/gone.rs"), "").expect("written");
+        assert_eq!(read_again(), (true, false));
+        fs::remove_file(root.join("src/gone.rs")).expect("there");
+        assert_eq!(read_again(), (true, true));
+        fs::write(root.join("benches/common/mod.rs"), "fn other() {}").expect("written");
+        assert_eq!(read_again(), (false, false));
     }
 
     #[test]
