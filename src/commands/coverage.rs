@@ -37,7 +37,7 @@ use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, DecisionSettings, LineCounts, ProgressReporter, parse_duration,
     parse_fraction,
 };
-use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::child::{CountedSources, ProcessContext};
 use perfcheck_bench::measure::{CountError, DiscoveredTarget, Filter, LineCounter};
 use perfcheck_build::cargo::{BenchPackage, CargoOptions, CfgOptions, MeasuredCrate};
 use perfcheck_build::sides::StagedExecutables;
@@ -287,10 +287,10 @@ impl CoverageCall<'_> {
             let is_same = self.read_functions(&features).has_files_of(&functions);
             is_same.then_some(()).ok_or_else(sources_changed)
         };
-        let timed = self.count(CountedCode::Iteration, tree, world)?;
+        let timed = self.count(CountedCode::Iteration, tree, &functions, world)?;
         refuse_changes()?;
         let tree = self.build(CountedCode::Process, world)?;
-        let executed = self.count(CountedCode::Process, tree, world)?;
+        let executed = self.count(CountedCode::Process, tree, &functions, world)?;
         refuse_changes()?;
         Ok(CountedWorkspace {
             functions,
@@ -339,45 +339,48 @@ impl CoverageCall<'_> {
         &self,
         code: CountedCode,
         tree: WorkTree,
+        functions: &FunctionIndex,
         world: &mut World<'_>,
     ) -> Result<CountedBenchmarks, AppError> {
         let build = tree.build.as_ref().ok();
         let root = self.context.workspace.root();
-        let sources = build.map_or(root, |build| &*build.sources);
+        let sources = CountedSources {
+            directory: build.map_or(root, |build| &*build.sources).to_owned(),
+            files: functions.files().map(str::to_owned).collect(),
+        };
+        let kept = build.map(|build| KeptCounts::new(&build.directory, &sources.files));
         let mut found = CountedBenchmarks {
             has_failed_targets: !tree.found.failures.is_empty(),
             ..CountedBenchmarks::default()
         };
         let mut missing = Vec::new();
         for target in tree.found.targets {
-            let (kept, open): (Vec<Benchmark>, Vec<Benchmark>) =
+            let (known, open): (Vec<Benchmark>, Vec<Benchmark>) =
                 target.benchmarks.iter().cloned().partition(|benchmark| {
-                    let file = build.map(|build| kept_counts(&build.directory, &benchmark.key));
-                    let counts = file.and_then(|file| read_counts(&file));
-                    let is_kept = counts.is_some();
+                    let counts = kept.as_ref().and_then(|kept| kept.read(&benchmark.key));
+                    let is_known = counts.is_some();
                     let key = benchmark.key.clone();
                     found.counts.extend(counts.map(|counts| (key, counts)));
-                    is_kept
+                    is_known
                 });
-            found.benchmarks.extend(kept);
+            found.benchmarks.extend(known);
             found.benchmarks.extend(open.iter().cloned());
             missing.push(DiscoveredTarget {
                 benchmarks: open,
                 ..target
             });
         }
-        let directory = build.map(|build| &*build.directory);
-        self.count_missing(code, missing, sources, directory, &mut found, world)?;
+        self.count_missing(code, missing, &sources, kept.as_ref(), &mut found, world)?;
         Ok(found)
     }
 
-    /// Counts benchmarks, and keeps the counts in `directory`.
+    /// Counts benchmarks, and adds the counts to those that are kept.
     fn count_missing(
         &self,
         code: CountedCode,
         missing: Vec<DiscoveredTarget>,
-        sources: &Path,
-        directory: Option<&Path>,
+        sources: &CountedSources,
+        kept: Option<&KeptCounts<'_>>,
         found: &mut CountedBenchmarks,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
@@ -412,8 +415,8 @@ impl CoverageCall<'_> {
                 done += 1;
                 match counts {
                     Ok(counts) => {
-                        if let Some(directory) = directory {
-                            keep_counts(&kept_counts(directory, &benchmark.key), &counts)?;
+                        if let Some(kept) = kept {
+                            kept.write(&benchmark.key, &counts)?;
                         }
                         found.counts.insert(benchmark.key.clone(), counts);
                     }
@@ -521,18 +524,35 @@ fn sources_changed() -> AppError {
     )
 }
 
-/// Returns the file in the folder of a build that keeps the counts of a benchmark.
-fn kept_counts(directory: &Path, key: &BenchmarkKey) -> PathBuf {
-    let hash = blake3::hash(key.to_string().as_bytes()).to_hex();
-    directory.join(format!("lines-{}.json", &hash[..16]))
+/// The counts that are kept in the folder of a build.
+struct KeptCounts<'a> {
+    directory: &'a Path,
+    /// A hash of the names of the counted files. It is part of the names of the files with counts, because counts depend on it.
+    counted_files: blake3::Hash,
 }
 
-/// Reads kept counts. A file that cannot be read counts as missing.
-fn read_counts(file: &Path) -> Option<LineCounts> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
-}
+impl<'a> KeptCounts<'a> {
+    fn new(directory: &'a Path, counted_files: &BTreeSet<String>) -> Self {
+        let names: Vec<&str> = counted_files.iter().map(String::as_str).collect();
+        Self {
+            directory,
+            counted_files: blake3::hash(names.join("\n").as_bytes()),
+        }
+    }
 
-fn keep_counts(file: &Path, counts: &LineCounts) -> Result<(), AppError> {
-    let text = serde_json::to_vec(counts).expect("counts are JSON");
-    Ok(write_whole(file, &text)?)
+    /// Returns the file with the counts of a benchmark.
+    fn path(&self, key: &BenchmarkKey) -> PathBuf {
+        let hash = blake3::keyed_hash(self.counted_files.as_bytes(), key.to_string().as_bytes());
+        (self.directory).join(format!("lines-{}.json", &hash.to_hex()[..16]))
+    }
+
+    /// Reads the counts of a benchmark. A file that cannot be read counts as missing.
+    fn read(&self, key: &BenchmarkKey) -> Option<LineCounts> {
+        serde_json::from_slice(&fs::read(self.path(key)).ok()?).ok()
+    }
+
+    fn write(&self, key: &BenchmarkKey, counts: &LineCounts) -> Result<(), AppError> {
+        let text = serde_json::to_vec(counts).expect("counts are JSON");
+        Ok(write_whole(&self.path(key), &text)?)
+    }
 }

@@ -11,7 +11,7 @@ use crate::commands::bisect::expect_documented;
 use crate::messages::schema::expect_valid;
 use crate::support::{Finished, Machine, Perfcheck};
 
-/// The library. `fast` and `slow` run the same loop, `slow` three times as often.
+/// The library. `fast` and `slow` run the same loop, `slow` three times as often. Most instructions of the loop are those of a vendored crate.
 const LIBRARY: &str = r#"
 pub mod words;
 
@@ -34,7 +34,7 @@ loop_of!(unused);
 pub fn fast(turns: u64) -> u64 {
     let mut sum = 1;
     for turn in 0..turns {
-        sum = std::hint::black_box(sum) * 3 ^ turn;
+        sum = foreign::step(sum, turn);
     }
     sum
 }
@@ -42,7 +42,7 @@ pub fn fast(turns: u64) -> u64 {
 pub fn slow(turns: u64) -> u64 {
     let mut sum = 1;
     for turn in 0..3 * turns {
-        sum = std::hint::black_box(sum) * 3 ^ turn;
+        sum = foreign::step(sum, turn);
     }
     sum
 }
@@ -83,6 +83,14 @@ mod tests {
 }
 "#;
 
+/// The library of the vendored crate.
+const FOREIGN: &str = "
+#[inline(never)]
+pub fn step(sum: u64, turn: u64) -> u64 {
+    std::hint::black_box(std::hint::black_box(sum) * 3 ^ turn)
+}
+";
+
 /// A module in a file of its own, whose code is nearly all of the standard library.
 const WORDS: &str = "
 pub struct Words(pub Vec<String>);
@@ -120,13 +128,25 @@ fn project(machine: &Machine) -> Project<'_> {
         "opt-level = 3\nstrip = true",
     );
     assert_ne!(manifest, optimized);
+    let optimized = optimized
+        .replace("[workspace]\n", "[workspace]\nexclude = [\"vendor\"]\n")
+        .replace(
+            "[dev-dependencies]\n",
+            "[dependencies]\nforeign = { path = \"vendor/foreign\" }\n\n[dev-dependencies]\n",
+        );
     project.write("Cargo.toml", &(optimized + FEATURES));
+    project.write("vendor/foreign/Cargo.toml", &manifest_of("foreign"));
+    project.write("vendor/foreign/src/lib.rs", FOREIGN);
     project.write("src/lib.rs", LIBRARY);
     project.write("src/words.rs", WORDS);
     project.write("src/with_a_feature.rs", WITH_A_FEATURE);
     project.benchmarks(BENCHMARKS);
     project.commit();
     project
+}
+
+fn manifest_of(package: &str) -> String {
+    format!("[package]\nname = \"{package}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n")
 }
 
 fn coverage(project: &Project<'_>, words: &[&str]) -> Perfcheck {
@@ -446,18 +466,15 @@ fn crates_for_the_support_of_benches_and_tests_are_left_out() {
         );
     project.write("Cargo.toml", &manifest);
     fs::remove_file(project.root().join("src/lib.rs")).expect("there");
-    let member = |name: &str| {
-        format!("[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n")
-    };
     project.write(
         "engine/Cargo.toml",
-        &(member("engine") + "\n[dev-dependencies]\nsupport = { path = \"../support\" }\n"),
+        &(manifest_of("engine") + "\n[dev-dependencies]\nsupport = { path = \"../support\" }\n"),
     );
     project.write(
         "engine/src/lib.rs",
         "pub fn work() -> u64 { std::hint::black_box(3) }\npub fn same<T>(value: T) -> T { value }\n",
     );
-    project.write("support/Cargo.toml", &member("support"));
+    project.write("support/Cargo.toml", &manifest_of("support"));
     project.write("support/src/lib.rs", "pub fn data() {}\n");
     project.benchmarks(r#"suite.bench("work", |b| b.iter(|| engine::same(engine::work())));"#);
     project.commit();

@@ -112,6 +112,11 @@ impl FunctionIndex {
         (functions, remarks)
     }
 
+    /// Returns the paths of the files of the crates and of the benches, relative to the workspace's directory.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
     /// Reports whether the files that both have read had the same texts.
     pub(super) fn has_texts_of(&self, other: &Self) -> bool {
         let mut files = self.files.iter();
