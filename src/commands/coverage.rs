@@ -253,6 +253,9 @@ impl CountedCode {
     }
 }
 
+/// The features with which packages were compiled. Empty if they are unknown.
+type FeaturesByPackage = BTreeMap<String, BTreeSet<String>>;
+
 /// The circumstances of a call.
 struct CoverageCall<'a> {
     filter: Filter,
@@ -275,16 +278,19 @@ impl CoverageCall<'_> {
     /// Counts the benchmarks in both builds. Fails if the user edits the sources meanwhile, because the lines of one build would then be those of other
     /// functions in the other build.
     fn count_both(&self, world: &mut World<'_>) -> Result<CountedWorkspace, AppError> {
-        let before = self.read_functions(&BTreeMap::new());
+        let before = self.read_functions(&self.crates, &FeaturesByPackage::new());
         let tree = self.build(CountedCode::Iteration, world)?;
         let features =
             (tree.build.as_ref()).map_or_else(|_| BTreeMap::new(), |build| build.features.clone());
-        let functions = self.read_functions(&features);
+        let selected = (self.context.workspace).selected_packages(&self.common.cargo);
+        let crates = choose_compiled(&self.crates, &features, &selected);
+        let functions = self.read_functions(&crates, &features);
         if !functions.has_texts_of(&before) {
             return Err(sources_changed());
         }
         let refuse_changes = || {
-            let is_same = self.read_functions(&features).has_files_of(&functions);
+            let now = self.read_functions(&crates, &features);
+            let is_same = now.has_files_of(&functions);
             is_same.then_some(()).ok_or_else(sources_changed)
         };
         let timed = self.count(CountedCode::Iteration, tree, &functions, world)?;
@@ -299,18 +305,18 @@ impl CoverageCall<'_> {
         })
     }
 
-    /// Reads the functions that are compiled with these features of each package.
-    fn read_functions(&self, features: &BTreeMap<String, BTreeSet<String>>) -> FunctionIndex {
+    /// Reads the functions of `crates` that are compiled with these features.
+    fn read_functions(
+        &self,
+        crates: &[MeasuredCrate],
+        features: &FeaturesByPackage,
+    ) -> FunctionIndex {
         let root = self.context.workspace.root();
-        FunctionIndex::read(
-            &self.crates,
-            &self.benches,
-            root,
-            |package| match features.get(package) {
-                Some(features) => self.cfg_of_target.with_features(features),
-                None => self.cfg_of_target.clone(),
-            },
-        )
+        let cfg = |package: &str| match features.get(package) {
+            Some(features) => self.cfg_of_target.with_features(features),
+            None => self.cfg_of_target.clone(),
+        };
+        FunctionIndex::read(crates, &self.benches, root, cfg)
     }
 
     /// Builds the work tree for these counts.
@@ -517,6 +523,21 @@ impl PairedPrecision {
     }
 }
 
+/// Returns the crates of the packages that were compiled, which are those with `features`, or selected. The others are optional or belong to other
+/// systems. Returns all crates if nothing is known about a build.
+fn choose_compiled(
+    crates: &[MeasuredCrate],
+    features: &FeaturesByPackage,
+    selected: &[String],
+) -> Vec<MeasuredCrate> {
+    let is_chosen = |one: &&MeasuredCrate| {
+        features.is_empty()
+            || features.contains_key(&one.package)
+            || selected.contains(&one.package)
+    };
+    crates.iter().filter(is_chosen).cloned().collect()
+}
+
 fn sources_changed() -> AppError {
     AppError::NothingToMeasure(
         "the sources changed, so the builds and the table would not belong together\n  help: run the command again, and do not edit sources until it ends"
@@ -554,5 +575,31 @@ impl<'a> KeptCounts<'a> {
     fn write(&self, key: &BenchmarkKey, counts: &LineCounts) -> Result<(), AppError> {
         let text = serde_json::to_vec(counts).expect("counts are JSON");
         Ok(write_whole(&self.path(key), &text)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_that_are_neither_compiled_nor_selected_are_left_out() {
+        let crates = ["compiled", "selected", "idle"].map(|name| MeasuredCrate {
+            package: name.to_owned(),
+            name: name.to_owned(),
+            source: PathBuf::from(name),
+        });
+        let choose = |compiled: &[&str]| -> String {
+            let features = compiled
+                .iter()
+                .map(|name| ((*name).to_owned(), BTreeSet::new()));
+            let features = features.collect();
+            let chosen = choose_compiled(&crates, &features, &["selected".to_owned()]);
+            let names: Vec<String> = chosen.into_iter().map(|one| one.name).collect();
+            names.join(" ")
+        };
+        assert_eq!(choose(&["compiled"]), "compiled selected");
+        // Nothing is known about builds in place.
+        assert_eq!(choose(&[]), "compiled selected idle");
     }
 }

@@ -132,11 +132,13 @@ fn project(machine: &Machine) -> Project<'_> {
         .replace("[workspace]\n", "[workspace]\nexclude = [\"vendor\"]\n")
         .replace(
             "[dev-dependencies]\n",
-            "[dependencies]\nforeign = { path = \"vendor/foreign\" }\n\n[dev-dependencies]\n",
+            "[dependencies]\nforeign = { path = \"vendor/foreign\" }\nidle = { path = \"idle\", optional = true }\n\n[dev-dependencies]\n",
         );
     project.write("Cargo.toml", &(optimized + FEATURES));
     project.write("vendor/foreign/Cargo.toml", &manifest_of("foreign"));
     project.write("vendor/foreign/src/lib.rs", FOREIGN);
+    project.write("idle/Cargo.toml", &manifest_of("idle"));
+    project.write("idle/src/lib.rs", "pub fn hidden() {}\n");
     project.write("src/lib.rs", LIBRARY);
     project.write("src/words.rs", WORDS);
     project.write("src/with_a_feature.rs", WITH_A_FEATURE);
@@ -224,7 +226,7 @@ fn each_function_has_its_share_and_its_smallest_slowdown() {
         assert_eq!(found["benchmark"], Value::Null, "{finished}");
         assert_eq!(found["slowdown"], Value::Null, "{finished}");
     }
-    // No test, and nothing for other systems or features.
+    // No test, no member that is not compiled, and nothing for other systems or features.
     let all = finished.messages("function-covered");
     assert_eq!(all.len(), 9, "{finished}");
     let found = finished.messages("coverage-finished").remove(0);
