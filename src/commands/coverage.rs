@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use self::functions::{CountedBenchmarks, FunctionIndex};
+use crate::config::parse_share;
 use crate::delivery::files::{workspace_name, write_page_result, write_result, write_whole};
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
@@ -84,7 +85,7 @@ pub struct CoverageOptions {
     #[arg(long, value_name = "SLOWDOWN", default_value = "10%", value_parser = parse_fraction)]
     within: f64,
     /// Fail if a smaller share of the functions is covered, e.g. 80%
-    #[arg(long, value_name = "SHARE", value_parser = parse_fraction)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     fail_under: Option<f64>,
     /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -279,6 +280,12 @@ impl CoverageCall<'_> {
     /// functions in the other build.
     fn count_both(&self, world: &mut World<'_>) -> Result<CountedWorkspace, AppError> {
         let before = self.read_functions(&self.crates, &FeaturesByPackage::new());
+        if before.is_empty() {
+            return Err(AppError::NothingToMeasure(
+                "no function of the selected packages can be covered: they have no library with functions and no program that is measured (procedural macros run in the compiler)\n  help: use `--workspace` to select all packages; `--program` measures a binary"
+                    .to_owned(),
+            ));
+        }
         let tree = self.build(CountedCode::Iteration, world)?;
         let features =
             (tree.build.as_ref()).map_or_else(|_| BTreeMap::new(), |build| build.features.clone());

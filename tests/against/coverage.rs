@@ -384,6 +384,23 @@ fn without_valgrind_the_command_says_how_to_get_it() {
 }
 
 #[test]
+fn a_crate_of_procedural_macros_has_nothing_to_cover() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::new(&machine);
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let manifest = manifest.replace("[lib]\n", "[lib]\nproc-macro = true\n");
+    project.write("Cargo.toml", &manifest);
+    let finished = coverage(&project, &["--fail-under", "1%"])
+        .run()
+        .expect_code(4);
+    let finished = finished.expect_stderr(&["no function of the selected packages can be covered"]);
+    assert!(!finished.stderr.contains("Building"), "{finished}");
+}
+
+#[test]
 fn the_functions_of_a_program_and_of_its_library_are_covered() {
     if !has_valgrind() {
         return;

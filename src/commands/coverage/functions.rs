@@ -112,6 +112,11 @@ impl FunctionIndex {
         (functions, remarks)
     }
 
+    /// Reports whether there are no functions.
+    pub(super) fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
     /// Returns the paths of the files of the crates and of the benches, relative to the workspace's directory.
     pub(super) fn files(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
