@@ -26,14 +26,14 @@ use crate::output::{
 };
 use crate::pipeline::cache_build::cache_directory;
 use crate::pipeline::counting::{counting_request, require_valgrind};
-use crate::pipeline::prepare::{nothing_found_error, select_programs, timeout};
+use crate::pipeline::prepare::{failed_targets, nothing_found_error, select_programs, timeout};
 use crate::pipeline::request::configure_target;
 use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
 use crate::stored::conclusions::read_conclusion;
 use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::findings::{FailedTarget, Method};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, DecisionSettings, LineCounts, ProgressReporter, parse_duration,
     parse_fraction,
@@ -152,13 +152,12 @@ pub fn coverage(
     if findings.is_too_low() {
         exit_code = ExitCode::Regression;
     }
-    let has_failed_targets = timed.has_failed_targets;
     for remark in timed.failures.into_iter().chain(executed.failures) {
         if !findings.remarks.contains(&remark) {
             findings.remarks.push(remark);
         }
     }
-    if has_failed_targets || !findings.remarks.is_empty() {
+    if !findings.remarks.is_empty() {
         exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
     }
     findings.remarks.extend(functions.remarks);
@@ -362,8 +361,9 @@ impl CoverageCall<'_> {
             files: functions.files().map(str::to_owned).collect(),
         };
         let kept = build.map(|build| KeptCounts::new(&build.directory, &sources.files));
+        let failures = failed_targets(&tree.found.failures);
         let mut found = CountedBenchmarks {
-            has_failed_targets: !tree.found.failures.is_empty(),
+            failures: failures.iter().map(describe_failed_target).collect(),
             ..CountedBenchmarks::default()
         };
         let mut missing = Vec::new();
@@ -543,6 +543,15 @@ fn choose_compiled(
             || selected.contains(&one.package)
     };
     crates.iter().filter(is_chosen).cloned().collect()
+}
+
+fn describe_failed_target(failed: &FailedTarget) -> String {
+    let name = format!("{}/{}", failed.package, failed.target);
+    format!(
+        "not all benchmarks of the bench target `{}` were counted: {}",
+        name.escape_debug(),
+        failed.message
+    )
 }
 
 fn sources_changed() -> AppError {

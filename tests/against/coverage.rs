@@ -370,6 +370,53 @@ fn a_benchmark_that_cannot_be_counted_is_named() {
 }
 
 #[test]
+fn a_bench_target_that_fails_only_without_optimization_is_named() {
+    if !has_valgrind() {
+        return;
+    }
+    let machine = Machine::new();
+    let project = Project::without_benches(&machine);
+    project.add_target("costs");
+    project.add_target("fragile");
+    let manifest = fs::read_to_string(project.root().join("Cargo.toml")).expect("there");
+    let optimized = manifest.replace("opt-level = 0", "opt-level = 1");
+    assert_ne!(manifest, optimized);
+    project.write("Cargo.toml", &optimized);
+    project.write(
+        "build.rs",
+        r#"fn main() { println!("cargo::rustc-env=LEVEL={}", std::env::var("OPT_LEVEL").expect("set")); }"#,
+    );
+    project.write(
+        "src/lib.rs",
+        "pub fn work() -> u64 { std::hint::black_box(3) }\npub fn other() {}\n",
+    );
+    project.benchmarks(r#"suite.bench("works", |b| b.iter(planted::work));"#);
+    project.write(
+        "benches/fragile.rs",
+        r#"
+fn fragile(suite: &mut perfcheck::Suite) {
+    assert_ne!(env!("LEVEL"), "0", "on purpose");
+    suite.bench("fragile", |b| b.iter(planted::work));
+}
+
+perfcheck::main!(fragile);
+"#,
+    );
+    project.commit();
+    let finished = coverage(&project, &["--message-format", "json"]).run();
+    let finished = finished.expect_code(4);
+    assert_eq!(function(&finished, "planted::work")["execution"], "timed");
+    assert_eq!(
+        function(&finished, "planted::other")["execution"],
+        "unknown"
+    );
+    let found = finished.messages("coverage-finished").remove(0);
+    let remarks = found["remarks"].to_string();
+    let expected = "not all benchmarks of the bench target `planted/fragile` were counted";
+    assert!(remarks.contains(expected), "{finished}");
+}
+
+#[test]
 fn without_valgrind_the_command_says_how_to_get_it() {
     let machine = Machine::new();
     let project = Project::new(&machine);

@@ -18,9 +18,8 @@ pub(super) struct CountedBenchmarks {
     pub(super) benchmarks: Vec<Benchmark>,
     /// The counts of the benchmarks that could be counted.
     pub(super) counts: BTreeMap<BenchmarkKey, LineCounts>,
-    /// A sentence for each benchmark that could not be counted.
+    /// A sentence for each benchmark that could not be counted, and for each bench target that failed before all of its benchmarks were known.
     pub(super) failures: Vec<String>,
-    pub(super) has_failed_targets: bool,
 }
 
 /// A function of the workspace.
@@ -166,8 +165,7 @@ impl FunctionIndex {
         executed: &CountedBenchmarks,
         sensitivities: &[BenchmarkSensitivity],
     ) -> Vec<CoveredFunction> {
-        let is_complete = executed.failures.is_empty() && !executed.has_failed_targets;
-        let without_instructions = if is_complete {
+        let without_instructions = if executed.failures.is_empty() {
             FunctionExecution::Never
         } else {
             FunctionExecution::Unknown
