@@ -434,9 +434,7 @@ impl CoverageCall<'_> {
                         found.counts.insert(benchmark.key.clone(), counts);
                     }
                     Err(error) if error.is_interrupt() => {
-                        return Err(AppError::Interrupted(
-                            "; the counts so far are kept, and the same command goes on".to_owned(),
-                        ));
+                        return Err(interrupted(kept));
                     }
                     // The benchmark has declined to run, so nothing is missing.
                     Err(CountError::Skipped(_)) => {}
@@ -554,6 +552,12 @@ fn describe_failed_target(failed: &FailedTarget) -> String {
     )
 }
 
+/// Returns the error of an interrupted call. Counts of a build in place are not kept.
+fn interrupted(kept: Option<&KeptCounts<'_>>) -> AppError {
+    let words = kept.map(|_| "; the counts so far are kept, and the same command goes on");
+    AppError::Interrupted(words.unwrap_or_default().to_owned())
+}
+
 fn sources_changed() -> AppError {
     AppError::NothingToMeasure(
         "the sources changed, so the builds and the table would not belong together\n  help: run the command again, and do not edit sources until it ends"
@@ -597,6 +601,14 @@ impl<'a> KeptCounts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_of_a_build_in_place_are_not_said_to_be_kept() {
+        assert_eq!(interrupted(None).to_string(), "interrupted");
+        let kept = KeptCounts::new(Path::new("build"), &BTreeSet::new());
+        let words = interrupted(Some(&kept)).to_string();
+        assert!(words.contains("the counts so far are kept"), "{words}");
+    }
 
     #[test]
     fn crates_that_are_neither_compiled_nor_selected_are_left_out() {
