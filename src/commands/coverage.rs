@@ -304,6 +304,13 @@ impl CoverageCall<'_> {
         let tree = self.build(CountedCode::Process, world)?;
         let executed = self.count(CountedCode::Process, tree, &functions, world)?;
         refuse_changes()?;
+        // Each process executes at least the main function of its bench.
+        if executed.has_no_lines() {
+            return Err(AppError::NothingToMeasure(
+                "the paths in debug information are not those of the sources\n  help: `--remap-path-prefix` in the compiler's flags and `trim-paths` in a profile change them; run the command without these settings"
+                    .to_owned(),
+            ));
+        }
         Ok(CountedWorkspace {
             functions,
             timed,

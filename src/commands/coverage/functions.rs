@@ -22,6 +22,14 @@ pub(super) struct CountedBenchmarks {
     pub(super) failures: Vec<String>,
 }
 
+impl CountedBenchmarks {
+    /// Reports whether benchmarks were counted, but nothing belongs to a line of the counted files.
+    pub(super) fn has_no_lines(&self) -> bool {
+        let mut counts = self.counts.values();
+        !self.counts.is_empty() && counts.all(|counts| counts.lines.is_empty())
+    }
+}
+
 /// A function of the workspace.
 struct WorkspaceFunction {
     /// The name with the crate and the modules in front.
@@ -414,6 +422,12 @@ mod tests {
             (key("coarse"), counts(1000.0, &[(2, 500.0), (12, 10.0)])),
         ]);
         let executed = counted(vec![(key("precise"), counts(9.0, &[(1, 1.0), (25, 8.0)]))]);
+        assert!(!executed.has_no_lines() && !counted(Vec::new()).has_no_lines());
+        let remapped = LineCounts {
+            instructions: 9.0,
+            lines: BTreeMap::new(),
+        };
+        assert!(counted(vec![(key("precise"), remapped)]).has_no_lines());
         let sensitivities = [sensitivity("precise", 0.02), sensitivity("coarse", 0.1)];
         let index = index(&[
             ("a.rs", 1, 9),
