@@ -225,7 +225,8 @@ impl CountedCode {
         let cargo = &call.common.cargo;
         let profile = format!("profile.{}", cargo.profile_name());
         let mut config = vec![
-            format!("{profile}.debug=\"line-tables-only\""),
+            // Only line tables are needed, but cargo before 1.71 does not know `line-tables-only`.
+            format!("{profile}.debug=1"),
             format!("{profile}.strip=false"),
         ];
         if self == Self::Process {
