@@ -539,17 +539,33 @@ pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
 
 /// Parses a fraction below 100 %. The error says which value is expected.
 pub fn parse_fraction_below_one(text: &str) -> Result<f64, String> {
-    let fraction = parse_fraction(text)?;
-    if fraction < 1.0 {
-        return Ok(fraction);
+    match parse_fraction(text)? {
+        fraction if fraction < 1.0 => Ok(fraction),
+        fraction => Err(format!(
+            "`{text}` is not below 100 %{}",
+            suggest_percentage(text, fraction < 100.0)
+        )),
     }
-    // The user probably forgot the percent sign.
-    let meant = if fraction < 100.0 && !text.ends_with('%') {
+}
+
+/// Parses a share of a whole, which is at most 100 %. The error says which value is expected.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    match parse_fraction(text)? {
+        share if share <= 1.0 => Ok(share),
+        share => Err(format!(
+            "`{text}` is more than 100 %{}",
+            suggest_percentage(text, share <= 100.0)
+        )),
+    }
+}
+
+/// Returns the advice for a fraction that is too large. If its number `fits` as a percentage, the user probably forgot the percent sign.
+fn suggest_percentage(text: &str, fits: bool) -> String {
+    if fits && !text.ends_with('%') {
         format!("; did you mean `{text}%`?")
     } else {
         String::new()
-    };
-    Err(format!("`{text}` is not below 100 %{meant}"))
+    }
 }
 
 /// Parses `dedicated` or `shared`, and returns whether others use the machine too. The error says which value is expected.
@@ -684,6 +700,13 @@ mod tests {
             let error = parse_fraction_below_one(beyond).expect_err("more than all");
             assert_eq!(error, format!("`{beyond}` is not below 100 %"));
         }
+        assert_eq!(parse_share("100%"), Ok(1.0));
+        let more = |text: &str| parse_share(text).expect_err("more than all");
+        assert_eq!(
+            more("100"),
+            "`100` is more than 100 %; did you mean `100%`?"
+        );
+        assert_eq!(more("101%"), "`101%` is more than 100 %");
         assert_eq!(parse_significance_level("1%"), Ok(0.01));
         for wrong in ["0", "50%", "-1%", "nan"] {
             assert!(parse_significance_level(wrong).is_err(), "{wrong}");

@@ -6,39 +6,42 @@
 //!
 //! Counts are kept in the folder of the build, so a repeated call counts only what is missing.
 
+mod functions;
+
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use self::functions::{CountedBenchmarks, FunctionIndex};
+use crate::config::parse_share;
 use crate::delivery::files::{workspace_name, write_page_result, write_result, write_whole};
 use crate::delivery::reports::{ReportOptions, RequestedReportKind};
 use crate::error::AppError;
 use crate::options::CommonOptions;
 use crate::output::{
-    BenchmarkSensitivity, CoverageFindings, CoveragePage, CoveredFunction, CoveredLine,
-    FunctionExecution, Progress, counted, write_build_event, write_coverage, write_coverage_page,
-    write_lcov,
+    BenchmarkSensitivity, CoverageFindings, CoveragePage, FunctionExecution, Progress, counted,
+    write_build_event, write_coverage, write_coverage_page, write_lcov,
 };
 use crate::pipeline::cache_build::cache_directory;
 use crate::pipeline::counting::{counting_request, require_valgrind};
-use crate::pipeline::prepare::{nothing_found_error, select_programs, timeout};
+use crate::pipeline::prepare::{failed_targets, nothing_found_error, select_programs, timeout};
 use crate::pipeline::request::configure_target;
 use crate::pipeline::work_tree::WorkTree;
 use crate::session::{Context, World};
 use crate::stored::conclusions::read_conclusion;
+use perfcheck_analysis::compare::Comparison;
 use perfcheck_analysis::exit_code::ExitCode;
-use perfcheck_analysis::findings::Method;
+use perfcheck_analysis::findings::{FailedTarget, Method};
 use perfcheck_analysis::model::{
     Benchmark, BenchmarkKey, DecisionSettings, LineCounts, ProgressReporter, parse_duration,
     parse_fraction,
 };
-use perfcheck_bench::child::ProcessContext;
+use perfcheck_bench::child::{CountedSources, ProcessContext};
 use perfcheck_bench::measure::{CountError, DiscoveredTarget, Filter, LineCounter};
-use perfcheck_build::cargo::{CargoOptions, CfgOptions, MeasuredCrate};
+use perfcheck_build::cargo::{BenchPackage, CargoOptions, CfgOptions, MeasuredCrate};
 use perfcheck_build::sides::StagedExecutables;
-use perfcheck_code::{SourceFunction, SourceModule, scan_source};
 
 /// The newest runs, up to this number, are searched for side-by-side comparisons of the benchmarks.
 const MOST_RUNS: usize = 20;
@@ -82,7 +85,7 @@ pub struct CoverageOptions {
     #[arg(long, value_name = "SLOWDOWN", default_value = "10%", value_parser = parse_fraction)]
     within: f64,
     /// Fail if a smaller share of the functions is covered, e.g. 80%
-    #[arg(long, value_name = "SHARE", value_parser = parse_fraction)]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     fail_under: Option<f64>,
     /// Treat a benchmark as hung after ten times its expected time plus TIME [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -110,7 +113,7 @@ pub fn coverage(
     require_valgrind("coverage needs", world)?;
     let context = Context::load(common, world)?;
     let programs = select_programs(&context, &common.cargo)?;
-    let crates = context.workspace.measured_crates(&common.cargo, &programs);
+    let toolchain = context.toolchain(&common.cargo, world.supervisor)?;
     let call = CoverageCall {
         filter: Filter {
             words: options.filters.clone(),
@@ -119,18 +122,15 @@ pub fn coverage(
         timeout: timeout(options.timeout, &context),
         context: &context,
         common,
-        crates: &crates,
+        crates: context.workspace.measured_crates(&common.cargo, &programs),
+        benches: context.workspace.selected_bench_packages(&common.cargo),
+        cfg_of_target: toolchain.query_cfg(world.supervisor)?,
     };
-    let timed = call.count(CountedCode::Iteration, world)?;
-    let executed = call.count(CountedCode::Process, world)?;
-    let toolchain = context.toolchain(&common.cargo, world.supervisor)?;
-    let options_of_target = toolchain.query_cfg(world.supervisor)?;
-    let functions = FunctionIndex::read(&crates, context.workspace.root(), |package| {
-        match timed.features.get(package) {
-            Some(features) => options_of_target.with_features(features),
-            None => options_of_target.clone(),
-        }
-    });
+    let CountedWorkspace {
+        functions,
+        timed,
+        executed,
+    } = call.count_both(world)?;
     let sensitivities = call.find_sensitivities(&timed)?;
     let rows = functions.describe(&timed, &executed, &sensitivities);
     let covered = rows.iter().filter(|row| row.is_covered(options.within));
@@ -152,15 +152,15 @@ pub fn coverage(
     if findings.is_too_low() {
         exit_code = ExitCode::Regression;
     }
-    let has_failed_targets = timed.has_failed_targets;
     for remark in timed.failures.into_iter().chain(executed.failures) {
         if !findings.remarks.contains(&remark) {
             findings.remarks.push(remark);
         }
     }
-    if has_failed_targets || !findings.remarks.is_empty() {
+    if !findings.remarks.is_empty() {
         exit_code = exit_code.worst_of(ExitCode::BenchmarkFailed);
     }
+    findings.remarks.extend(functions.remarks);
     findings.exit_code = exit_code.number();
     write(options, &findings, &context, common, world)?;
     Ok(exit_code)
@@ -225,7 +225,8 @@ impl CountedCode {
         let cargo = &call.common.cargo;
         let profile = format!("profile.{}", cargo.profile_name());
         let mut config = vec![
-            format!("{profile}.debug=\"line-tables-only\""),
+            // Only line tables are needed, but cargo before 1.71 does not know `line-tables-only`.
+            format!("{profile}.debug=1"),
             format!("{profile}.strip=false"),
         ];
         if self == Self::Process {
@@ -253,18 +254,8 @@ impl CountedCode {
     }
 }
 
-/// The counts of the benchmarks in one build.
-#[derive(Default)]
-struct CountedBenchmarks {
-    benchmarks: Vec<Benchmark>,
-    /// The counts of the benchmarks that could be counted.
-    counts: BTreeMap<BenchmarkKey, LineCounts>,
-    /// The features with which each package was compiled, as far as they are known.
-    features: BTreeMap<String, BTreeSet<String>>,
-    /// A sentence for each benchmark that could not be counted.
-    failures: Vec<String>,
-    has_failed_targets: bool,
-}
+/// The features with which packages were compiled. Empty if they are unknown.
+type FeaturesByPackage = BTreeMap<String, BTreeSet<String>>;
 
 /// The circumstances of a call.
 struct CoverageCall<'a> {
@@ -272,16 +263,78 @@ struct CoverageCall<'a> {
     timeout: Duration,
     context: &'a Context,
     common: &'a CommonOptions,
-    crates: &'a [MeasuredCrate],
+    crates: Vec<MeasuredCrate>,
+    benches: Vec<BenchPackage>,
+    cfg_of_target: CfgOptions,
+}
+
+/// The functions of the workspace, and the counts of the benchmarks in both builds.
+struct CountedWorkspace {
+    functions: FunctionIndex,
+    timed: CountedBenchmarks,
+    executed: CountedBenchmarks,
 }
 
 impl CoverageCall<'_> {
-    /// Builds the work tree for these counts, and counts each benchmark whose counts are not kept.
-    fn count(
+    /// Counts the benchmarks in both builds. Fails if the user edits the sources meanwhile, because the lines of one build would then be those of other
+    /// functions in the other build.
+    fn count_both(&self, world: &mut World<'_>) -> Result<CountedWorkspace, AppError> {
+        let before = self.read_functions(&self.crates, &FeaturesByPackage::new());
+        if before.is_empty() {
+            return Err(AppError::NothingToMeasure(
+                "no function of the selected packages can be covered: they have no library with functions and no program that is measured (procedural macros run in the compiler)\n  help: use `--workspace` to select all packages; `--program` measures a binary"
+                    .to_owned(),
+            ));
+        }
+        let tree = self.build(CountedCode::Iteration, world)?;
+        let features =
+            (tree.build.as_ref()).map_or_else(|_| BTreeMap::new(), |build| build.features.clone());
+        let selected = (self.context.workspace).selected_packages(&self.common.cargo);
+        let crates = choose_compiled(&self.crates, &features, &selected);
+        let functions = self.read_functions(&crates, &features);
+        if !functions.has_texts_of(&before) {
+            return Err(sources_changed());
+        }
+        let refuse_changes = || {
+            let now = self.read_functions(&crates, &features);
+            let is_same = now.has_files_of(&functions);
+            is_same.then_some(()).ok_or_else(sources_changed)
+        };
+        let timed = self.count(CountedCode::Iteration, tree, &functions, world)?;
+        refuse_changes()?;
+        let tree = self.build(CountedCode::Process, world)?;
+        let executed = self.count(CountedCode::Process, tree, &functions, world)?;
+        refuse_changes()?;
+        // Each process executes at least the main function of its bench.
+        if executed.has_no_lines() {
+            return Err(AppError::NothingToMeasure(
+                "the paths in debug information are not those of the sources\n  help: `--remap-path-prefix` in the compiler's flags and `trim-paths` in a profile change them; run the command without these settings"
+                    .to_owned(),
+            ));
+        }
+        Ok(CountedWorkspace {
+            functions,
+            timed,
+            executed,
+        })
+    }
+
+    /// Reads the functions of `crates` that are compiled with these features.
+    fn read_functions(
         &self,
-        code: CountedCode,
-        world: &mut World<'_>,
-    ) -> Result<CountedBenchmarks, AppError> {
+        crates: &[MeasuredCrate],
+        features: &FeaturesByPackage,
+    ) -> FunctionIndex {
+        let root = self.context.workspace.root();
+        let cfg = |package: &str| match features.get(package) {
+            Some(features) => self.cfg_of_target.with_features(features),
+            None => self.cfg_of_target.clone(),
+        };
+        FunctionIndex::read(crates, &self.benches, root, cfg)
+    }
+
+    /// Builds the work tree for these counts.
+    fn build(&self, code: CountedCode, world: &mut World<'_>) -> Result<WorkTree, AppError> {
         let common = CommonOptions {
             cargo: code.cargo_options(self),
             ..self.common.clone()
@@ -298,44 +351,57 @@ impl CoverageCall<'_> {
         if tree.found.is_empty() {
             return Err(nothing_found_error(&self.filter, &tree.found));
         }
+        Ok(tree)
+    }
+
+    /// Counts each benchmark of a build whose counts are not kept.
+    fn count(
+        &self,
+        code: CountedCode,
+        tree: WorkTree,
+        functions: &FunctionIndex,
+        world: &mut World<'_>,
+    ) -> Result<CountedBenchmarks, AppError> {
         let build = tree.build.as_ref().ok();
         let root = self.context.workspace.root();
-        let sources = build.map_or(root, |build| &*build.sources);
+        let sources = CountedSources {
+            directory: build.map_or(root, |build| &*build.sources).to_owned(),
+            files: functions.files().map(str::to_owned).collect(),
+        };
+        let kept = build.map(|build| KeptCounts::new(&build.directory, &sources.files));
+        let failures = failed_targets(&tree.found.failures);
         let mut found = CountedBenchmarks {
-            features: build.map_or_else(BTreeMap::new, |build| build.features.clone()),
-            has_failed_targets: !tree.found.failures.is_empty(),
+            failures: failures.iter().map(describe_failed_target).collect(),
             ..CountedBenchmarks::default()
         };
         let mut missing = Vec::new();
         for target in tree.found.targets {
-            let (kept, open): (Vec<Benchmark>, Vec<Benchmark>) =
+            let (known, open): (Vec<Benchmark>, Vec<Benchmark>) =
                 target.benchmarks.iter().cloned().partition(|benchmark| {
-                    let file = build.map(|build| kept_counts(&build.directory, &benchmark.key));
-                    let counts = file.and_then(|file| read_counts(&file));
-                    let is_kept = counts.is_some();
+                    let counts = kept.as_ref().and_then(|kept| kept.read(&benchmark.key));
+                    let is_known = counts.is_some();
                     let key = benchmark.key.clone();
                     found.counts.extend(counts.map(|counts| (key, counts)));
-                    is_kept
+                    is_known
                 });
-            found.benchmarks.extend(kept);
+            found.benchmarks.extend(known);
             found.benchmarks.extend(open.iter().cloned());
             missing.push(DiscoveredTarget {
                 benchmarks: open,
                 ..target
             });
         }
-        let directory = build.map(|build| &*build.directory);
-        self.count_missing(code, missing, sources, directory, &mut found, world)?;
+        self.count_missing(code, missing, &sources, kept.as_ref(), &mut found, world)?;
         Ok(found)
     }
 
-    /// Counts benchmarks, and keeps the counts in `directory`.
+    /// Counts benchmarks, and adds the counts to those that are kept.
     fn count_missing(
         &self,
         code: CountedCode,
         missing: Vec<DiscoveredTarget>,
-        sources: &Path,
-        directory: Option<&Path>,
+        sources: &CountedSources,
+        kept: Option<&KeptCounts<'_>>,
         found: &mut CountedBenchmarks,
         world: &mut World<'_>,
     ) -> Result<(), AppError> {
@@ -370,15 +436,13 @@ impl CoverageCall<'_> {
                 done += 1;
                 match counts {
                     Ok(counts) => {
-                        if let Some(directory) = directory {
-                            keep_counts(&kept_counts(directory, &benchmark.key), &counts)?;
+                        if let Some(kept) = kept {
+                            kept.write(&benchmark.key, &counts)?;
                         }
                         found.counts.insert(benchmark.key.clone(), counts);
                     }
                     Err(error) if error.is_interrupt() => {
-                        return Err(AppError::Interrupted(
-                            "; the counts so far are kept, and the same command goes on".to_owned(),
-                        ));
+                        return Err(interrupted(kept));
                     }
                     // The benchmark has declined to run, so nothing is missing.
                     Err(CountError::Skipped(_)) => {}
@@ -398,29 +462,31 @@ impl CoverageCall<'_> {
         &self,
         timed: &CountedBenchmarks,
     ) -> Result<Vec<BenchmarkSensitivity>, AppError> {
-        let half_widths = self.stored_half_widths()?;
+        let stored = self.stored_precisions()?;
         let layers = &self.context.tables.layers;
         let mut found = Vec::new();
         for benchmark in &timed.benchmarks {
             let Some(counts) = timed.counts.get(&benchmark.key) else {
                 continue;
             };
-            let threshold = layers.resolve(benchmark).1;
-            let threshold = threshold.unwrap_or(DecisionSettings::PAIRED_NOISE_THRESHOLD);
-            let stored = half_widths.get(&benchmark.key).copied();
-            let beyond = HALF_WIDTHS_BEYOND_THRESHOLD * stored.unwrap_or(USUAL_HALF_WIDTH);
+            let measured = stored.get(&benchmark.key).copied();
+            let precision = measured.unwrap_or_else(|| PairedPrecision {
+                half_width: USUAL_HALF_WIDTH,
+                noise_threshold: (layers.resolve(benchmark).1)
+                    .unwrap_or(DecisionSettings::PAIRED_NOISE_THRESHOLD),
+            });
             found.push(BenchmarkSensitivity {
                 benchmark: benchmark.key.clone(),
                 instructions: counts.instructions,
-                smallest_change: (threshold.ln_1p() + beyond).exp_m1(),
-                is_measured: stored.is_some(),
+                smallest_change: precision.smallest_change(),
+                is_measured: measured.is_some(),
             });
         }
         Ok(found)
     }
 
-    /// Returns half of the width of the interval of ln(candidate / base) in the newest side-by-side comparison of each benchmark.
-    fn stored_half_widths(&self) -> Result<BTreeMap<BenchmarkKey, f64>, AppError> {
+    /// Returns the precision of the newest side-by-side comparison of each benchmark's time.
+    fn stored_precisions(&self) -> Result<BTreeMap<BenchmarkKey, PairedPrecision>, AppError> {
         let mut found = BTreeMap::new();
         let Some((store, workspace)) = self.context.open_stored()? else {
             return Ok(found);
@@ -432,11 +498,9 @@ impl CoverageCall<'_> {
                 Err(error) => return Err(error),
             };
             for row in conclusion.rows {
-                let change = row.comparison.and_then(|comparison| comparison.change);
-                let Some(change) = change else { continue };
-                let half_width = (change.upper.ln_1p() - change.lower.ln_1p()) / 2.0;
-                if half_width.is_finite() {
-                    found.entry(row.key).or_insert(half_width);
+                let comparison = row.comparison.as_ref();
+                if let Some(precision) = comparison.and_then(PairedPrecision::from_comparison) {
+                    found.entry(row.key).or_insert(precision);
                 }
             }
         }
@@ -444,204 +508,101 @@ impl CoverageCall<'_> {
     }
 }
 
-/// Returns the file in the folder of a build that keeps the counts of a benchmark.
-fn kept_counts(directory: &Path, key: &BenchmarkKey) -> PathBuf {
-    let hash = blake3::hash(key.to_string().as_bytes()).to_hex();
-    directory.join(format!("lines-{}.json", &hash[..16]))
+/// How precisely a benchmark's time is compared side by side.
+#[derive(Debug, Clone, Copy)]
+struct PairedPrecision {
+    /// Half of the width of the interval of ln(candidate / base).
+    half_width: f64,
+    /// The noise threshold, as a fraction.
+    noise_threshold: f64,
 }
 
-/// Reads kept counts. A file that cannot be read counts as missing.
-fn read_counts(file: &Path) -> Option<LineCounts> {
-    serde_json::from_slice(&fs::read(file).ok()?).ok()
-}
-
-fn keep_counts(file: &Path, counts: &LineCounts) -> Result<(), AppError> {
-    let text = serde_json::to_vec(counts).expect("counts are JSON");
-    Ok(write_whole(file, &text)?)
-}
-
-/// A function of the workspace.
-struct WorkspaceFunction {
-    /// The name with the crate and the modules in front.
-    name: String,
-    package: String,
-    /// Path relative to the workspace's directory, with `/`.
-    file: String,
-    first_line: u32,
-    last_line: u32,
-}
-
-/// The functions of the workspace, sorted by file and line.
-struct FunctionIndex {
-    functions: Vec<WorkspaceFunction>,
-}
-
-impl FunctionIndex {
-    /// Reads the functions of these crates that are compiled with the options that `cfg` returns for a package. Files that cannot be read have none,
-    /// because the build has succeeded without them.
-    fn read(crates: &[MeasuredCrate], root: &Path, cfg: impl Fn(&str) -> CfgOptions) -> Self {
-        let mut functions = Vec::new();
-        let mut read = BTreeSet::new();
-        for one in crates {
-            let options = cfg(&one.package);
-            let mut open = vec![SourceFileOfCrate::from_crate(one)];
-            while let Some(source) = open.pop() {
-                let relative = source.path.strip_prefix(root).ok().and_then(Path::to_str);
-                let (Some(relative), Ok(text)) = (relative, fs::read_to_string(&source.path))
-                else {
-                    continue;
-                };
-                if !read.insert(source.path.clone()) {
-                    continue;
-                }
-                let scanned = scan_source(&text, &|predicate| options.excludes(predicate));
-                let named = |function: SourceFunction| WorkspaceFunction {
-                    name: format!("{}::{}", source.module, function.name),
-                    package: one.package.clone(),
-                    file: relative.replace('\\', "/"),
-                    first_line: function.first_line,
-                    last_line: function.last_line,
-                };
-                functions.extend(scanned.functions.into_iter().map(named));
-                let modules = scanned.modules.iter();
-                open.extend(modules.filter_map(|module| source.find_module(module)));
-            }
-        }
-        functions.sort_by(|one, other| {
-            (&one.file, one.first_line).cmp(&(&other.file, other.first_line))
-        });
-        Self { functions }
-    }
-
-    /// Returns the index of the innermost function that contains a line.
-    fn find(&self, file: &str, line: u32) -> Option<usize> {
-        let end =
-            (self.functions).partition_point(|one| (&*one.file, one.first_line) <= (file, line));
-        let before = self.functions[..end].iter().enumerate().rev();
-        let mut in_file = before.take_while(|(_, one)| one.file == file);
-        let (index, _) = in_file.find(|(_, one)| line <= one.last_line)?;
-        Some(index)
-    }
-
-    /// Returns the lines of each function that were counted.
-    fn lines_by_function(&self, counts: &LineCounts) -> BTreeMap<usize, Vec<CoveredLine>> {
-        let mut found: BTreeMap<usize, Vec<CoveredLine>> = BTreeMap::new();
-        for (file, lines) in &counts.lines {
-            for (line, instructions) in lines {
-                if let Some(index) = self.find(file, *line) {
-                    found.entry(index).or_default().push(CoveredLine {
-                        line: *line,
-                        instructions: *instructions,
-                    });
-                }
-            }
-        }
-        found
-    }
-
-    /// Describes each function: which benchmark sees it best, and from which slowdown on.
-    fn describe(
-        &self,
-        timed: &CountedBenchmarks,
-        executed: &CountedBenchmarks,
-        sensitivities: &[BenchmarkSensitivity],
-    ) -> Vec<CoveredFunction> {
-        let is_complete = executed.failures.is_empty() && !executed.has_failed_targets;
-        let without_instructions = if is_complete {
-            FunctionExecution::Never
-        } else {
-            FunctionExecution::Unknown
-        };
-        let functions = self.functions.iter();
-        let mut rows: Vec<CoveredFunction> = functions
-            .map(|function| CoveredFunction {
-                function: function.name.clone(),
-                package: function.package.clone(),
-                file: function.file.clone(),
-                first_line: function.first_line,
-                last_line: function.last_line,
-                execution: without_instructions,
-                benchmark: None,
-                share: 0.0,
-                slowdown: None,
-                lines: Vec::new(),
-            })
-            .collect();
-        for counts in executed.counts.values() {
-            for index in self.lines_by_function(counts).into_keys() {
-                rows[index].execution = FunctionExecution::Untimed;
-            }
-        }
-        for one in sensitivities {
-            let Some(counts) = timed.counts.get(&one.benchmark) else {
-                continue;
-            };
-            for (index, lines) in self.lines_by_function(counts) {
-                let instructions: f64 = lines.iter().map(|line| line.instructions).sum();
-                let share = instructions / counts.instructions;
-                let slowdown = one.smallest_change / share;
-                let row = &mut rows[index];
-                row.execution = FunctionExecution::Timed;
-                if row.slowdown.is_none_or(|known| slowdown < known) {
-                    row.benchmark = Some(one.benchmark.clone());
-                    row.share = share;
-                    row.slowdown = Some(slowdown);
-                    row.lines = lines;
-                }
-            }
-        }
-        rows
-    }
-}
-
-/// A source file of a crate.
-struct SourceFileOfCrate {
-    path: PathBuf,
-    /// The path of its module in Rust code.
-    module: String,
-    /// The directory with the files of its modules.
-    children: PathBuf,
-}
-
-impl SourceFileOfCrate {
-    fn from_crate(one: &MeasuredCrate) -> Self {
-        Self {
-            children: one.source.parent().unwrap_or(Path::new("")).to_owned(),
-            path: one.source.clone(),
-            module: one.name.clone(),
-        }
-    }
-
-    /// Finds the file of a module that this file declares.
-    fn find_module(&self, declared: &SourceModule) -> Option<Self> {
-        let (name, outer) = declared.path.split_last()?;
-        let module = format!("{}::{}", self.module, declared.path.join("::"));
-        let outer: PathBuf = outer.iter().collect();
-        let parent = |path: &Path| path.parent().unwrap_or(Path::new("")).to_owned();
-        if let Some(file) = &declared.file {
-            // The path is relative to the file, or within a module of the file, to the directory of that module.
-            let directory = if declared.path.len() == 1 {
-                parent(&self.path)
-            } else {
-                self.children.join(outer)
-            };
-            let path = directory.join(file);
-            return Some(Self {
-                children: parent(&path),
-                path,
-                module,
-            });
-        }
-        let directory = self.children.join(outer);
-        let own = directory.join(name);
-        let beside = directory.join(format!("{name}.rs"));
-        let inside = own.join("mod.rs");
-        let path = if beside.is_file() { beside } else { inside };
-        Some(Self {
-            path,
-            module,
-            children: own,
+impl PairedPrecision {
+    /// Returns the precision of a comparison. Returns `None` if it has no interval, or if it is not about the time: counts of instructions often have
+    /// an interval without any width, which says nothing about times.
+    fn from_comparison(comparison: &Comparison) -> Option<Self> {
+        let change = comparison.change.filter(|_| comparison.look().is_some())?;
+        let half_width = (change.upper.ln_1p() - change.lower.ln_1p()) / 2.0;
+        half_width.is_finite().then_some(Self {
+            half_width,
+            noise_threshold: comparison.noise_threshold,
         })
+    }
+
+    /// Returns the smallest slowdown that is found, as a fraction.
+    fn smallest_change(self) -> f64 {
+        let beyond = HALF_WIDTHS_BEYOND_THRESHOLD * self.half_width;
+        (self.noise_threshold.ln_1p() + beyond).exp_m1()
+    }
+}
+
+/// Returns the crates of the packages that were compiled, which are those with `features`, or selected. The others are optional or belong to other
+/// systems. Returns all crates if nothing is known about a build.
+fn choose_compiled(
+    crates: &[MeasuredCrate],
+    features: &FeaturesByPackage,
+    selected: &[String],
+) -> Vec<MeasuredCrate> {
+    let is_chosen = |one: &&MeasuredCrate| {
+        features.is_empty()
+            || features.contains_key(&one.package)
+            || selected.contains(&one.package)
+    };
+    crates.iter().filter(is_chosen).cloned().collect()
+}
+
+fn describe_failed_target(failed: &FailedTarget) -> String {
+    let name = format!("{}/{}", failed.package, failed.target);
+    format!(
+        "not all benchmarks of the bench target `{}` were counted: {}",
+        name.escape_debug(),
+        failed.message
+    )
+}
+
+/// Returns the error of an interrupted call. Counts of a build in place are not kept.
+fn interrupted(kept: Option<&KeptCounts<'_>>) -> AppError {
+    let words = kept.map(|_| "; the counts so far are kept, and the same command goes on");
+    AppError::Interrupted(words.unwrap_or_default().to_owned())
+}
+
+fn sources_changed() -> AppError {
+    AppError::NothingToMeasure(
+        "the sources changed, so the builds and the table would not belong together\n  help: run the command again, and do not edit sources until it ends"
+            .to_owned(),
+    )
+}
+
+/// The counts that are kept in the folder of a build.
+struct KeptCounts<'a> {
+    directory: &'a Path,
+    /// A hash of the names of the counted files. It is part of the names of the files with counts, because counts depend on it.
+    counted_files: blake3::Hash,
+}
+
+impl<'a> KeptCounts<'a> {
+    fn new(directory: &'a Path, counted_files: &BTreeSet<String>) -> Self {
+        let names: Vec<&str> = counted_files.iter().map(String::as_str).collect();
+        Self {
+            directory,
+            counted_files: blake3::hash(names.join("\n").as_bytes()),
+        }
+    }
+
+    /// Returns the file with the counts of a benchmark.
+    fn path(&self, key: &BenchmarkKey) -> PathBuf {
+        let hash = blake3::keyed_hash(self.counted_files.as_bytes(), key.to_string().as_bytes());
+        (self.directory).join(format!("lines-{}.json", &hash.to_hex()[..16]))
+    }
+
+    /// Reads the counts of a benchmark. A file that cannot be read counts as missing.
+    fn read(&self, key: &BenchmarkKey) -> Option<LineCounts> {
+        serde_json::from_slice(&fs::read(self.path(key)).ok()?).ok()
+    }
+
+    fn write(&self, key: &BenchmarkKey, counts: &LineCounts) -> Result<(), AppError> {
+        let text = serde_json::to_vec(counts).expect("counts are JSON");
+        Ok(write_whole(&self.path(key), &text)?)
     }
 }
 
@@ -649,93 +610,32 @@ impl SourceFileOfCrate {
 mod tests {
     use super::*;
 
-    fn index(functions: &[(&str, u32, u32)]) -> FunctionIndex {
-        let functions = functions.iter();
-        FunctionIndex {
-            functions: functions
-                .map(|(file, first_line, last_line)| WorkspaceFunction {
-                    name: format!("f{first_line}"),
-                    package: "p".to_owned(),
-                    file: (*file).to_owned(),
-                    first_line: *first_line,
-                    last_line: *last_line,
-                })
-                .collect(),
-        }
+    #[test]
+    fn counts_of_a_build_in_place_are_not_said_to_be_kept() {
+        assert_eq!(interrupted(None).to_string(), "interrupted");
+        let kept = KeptCounts::new(Path::new("build"), &BTreeSet::new());
+        let words = interrupted(Some(&kept)).to_string();
+        assert!(words.contains("the counts so far are kept"), "{words}");
     }
 
     #[test]
-    fn a_line_belongs_to_the_innermost_function_of_its_file() {
-        let index = index(&[
-            ("a.rs", 1, 20),
-            ("a.rs", 5, 8),
-            ("a.rs", 30, 31),
-            ("b.rs", 3, 9),
-        ]);
-        for (file, line, expected) in [
-            ("a.rs", 1, Some(0)),
-            ("a.rs", 6, Some(1)),
-            ("a.rs", 9, Some(0)),
-            ("a.rs", 20, Some(0)),
-            ("a.rs", 21, None),
-            ("a.rs", 31, Some(2)),
-            ("b.rs", 2, None),
-            ("b.rs", 9, Some(3)),
-            ("c.rs", 3, None),
-        ] {
-            assert_eq!(index.find(file, line), expected, "{file}:{line}");
-        }
-    }
-
-    #[test]
-    fn the_benchmark_that_shows_the_smallest_slowdown_sees_a_function_best() {
-        let key = |id: &str| BenchmarkKey {
-            package: "p".to_owned(),
-            target: "t".to_owned(),
-            id: id.to_owned(),
+    fn crates_that_are_neither_compiled_nor_selected_are_left_out() {
+        let crates = ["compiled", "selected", "idle"].map(|name| MeasuredCrate {
+            package: name.to_owned(),
+            name: name.to_owned(),
+            source: PathBuf::from(name),
+        });
+        let choose = |compiled: &[&str]| -> String {
+            let features = compiled
+                .iter()
+                .map(|name| ((*name).to_owned(), BTreeSet::new()));
+            let features = features.collect();
+            let chosen = choose_compiled(&crates, &features, &["selected".to_owned()]);
+            let names: Vec<String> = chosen.into_iter().map(|one| one.name).collect();
+            names.join(" ")
         };
-        let counts = |instructions: f64, lines: &[(u32, f64)]| LineCounts {
-            instructions,
-            lines: [("a.rs".to_owned(), lines.iter().copied().collect())].into(),
-        };
-        let sensitivity = |id: &str, smallest_change| BenchmarkSensitivity {
-            benchmark: key(id),
-            instructions: 1000.0,
-            smallest_change,
-            is_measured: true,
-        };
-        let counted = |counts: Vec<(BenchmarkKey, LineCounts)>| CountedBenchmarks {
-            counts: counts.into_iter().collect(),
-            ..CountedBenchmarks::default()
-        };
-        let timed = counted(vec![
-            (key("precise"), counts(1000.0, &[(1, 100.0), (2, 100.0)])),
-            (key("coarse"), counts(1000.0, &[(2, 500.0), (12, 10.0)])),
-        ]);
-        let executed = counted(vec![(key("precise"), counts(9.0, &[(1, 1.0), (25, 8.0)]))]);
-        let sensitivities = [sensitivity("precise", 0.02), sensitivity("coarse", 0.1)];
-        let index = index(&[
-            ("a.rs", 1, 9),
-            ("a.rs", 10, 19),
-            ("a.rs", 20, 29),
-            ("a.rs", 30, 39),
-        ]);
-        let rows = index.describe(&timed, &executed, &sensitivities);
-        let found: Vec<(Option<&str>, FunctionExecution)> = rows
-            .iter()
-            .map(|row| (row.benchmark.as_ref().map(|key| &*key.id), row.execution))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                (Some("precise"), FunctionExecution::Timed),
-                (Some("coarse"), FunctionExecution::Timed),
-                (None, FunctionExecution::Untimed),
-                (None, FunctionExecution::Never),
-            ]
-        );
-        // 2 % of the whole is 10 % of a fifth.
-        assert!((rows[0].share - 0.2).abs() < 1e-12);
-        assert!((rows[0].slowdown.expect("seen") - 0.1).abs() < 1e-12);
+        assert_eq!(choose(&["compiled"]), "compiled selected");
+        // Nothing is known about builds in place.
+        assert_eq!(choose(&[]), "compiled selected idle");
     }
 }

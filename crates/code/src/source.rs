@@ -34,11 +34,12 @@ pub struct ScannedSource {
     pub modules: Vec<SourceModule>,
 }
 
-/// Scans a source file. `excludes` reports whether the predicate of a `cfg` is false, such as `all (unix , feature = "std")`. Code under such a `cfg` is
-/// left out, and so are tests. A text that cannot be split into tokens has no functions.
-pub fn scan_source(text: &str, excludes: &dyn Fn(&str) -> bool) -> ScannedSource {
+/// Scans a source file. `evaluate` returns the value of the predicate of a `cfg` or `cfg_attr`, such as `all (unix , feature = "std")`, or `None` if it
+/// is unknown. Code under a `cfg` that is false is left out, and so are tests. A `cfg_attr` counts only if it is true. A text that cannot be split into
+/// tokens has no functions.
+pub fn scan_source(text: &str, evaluate: &dyn Fn(&str) -> Option<bool>) -> ScannedSource {
     let mut scan = Scan {
-        excludes,
+        evaluate,
         found: ScannedSource::default(),
         outer: Vec::new(),
     };
@@ -55,7 +56,7 @@ struct OuterItem {
 }
 
 struct Scan<'p> {
-    excludes: &'p dyn Fn(&str) -> bool,
+    evaluate: &'p dyn Fn(&str) -> Option<bool>,
     found: ScannedSource,
     /// The items that contain the current tokens, beginning with the outermost.
     outer: Vec<OuterItem>,
@@ -71,13 +72,14 @@ impl Scan<'_> {
             let mut length = 1;
             if let Some(attribute) = Attribute::from_tokens(rest) {
                 length = attribute.length;
-                if attribute.leaves_out(self.excludes) {
+                let contents = expand_attribute(&attribute.content, self.evaluate);
+                if contents.iter().any(|one| leaves_out(one, self.evaluate)) {
                     if attribute.is_inner {
                         return;
                     }
                     length += item_length(&rest[length..]);
                     file = None;
-                } else if let Some(named) = attribute.file() {
+                } else if let Some(named) = contents.iter().find_map(|one| named_file(one)) {
                     file = Some(named);
                 }
             } else {
@@ -170,29 +172,48 @@ impl Attribute {
             length,
         })
     }
+}
 
-    /// Reports whether the compiler, or a build without tests, leaves out the item.
-    fn leaves_out(&self, excludes: &dyn Fn(&str) -> bool) -> bool {
-        match &self.content[..] {
-            [TokenTree::Ident(name), TokenTree::Group(predicate)] if name == "cfg" => {
-                excludes(&predicate.stream().to_string())
-            }
-            // `test`, `bench`, or an attribute such as `tokio::test`.
-            [path @ .., TokenTree::Ident(name)] => {
-                name == "test" || path.is_empty() && name == "bench"
-            }
-            _ => false,
-        }
+/// Returns the contents of the attributes that an attribute with this content stands for: those in a `cfg_attr` if its predicate is true, and otherwise
+/// itself.
+fn expand_attribute(
+    content: &[TokenTree],
+    evaluate: &dyn Fn(&str) -> Option<bool>,
+) -> Vec<Vec<TokenTree>> {
+    let arguments = match content {
+        [TokenTree::Ident(name), TokenTree::Group(arguments)] if name == "cfg_attr" => arguments,
+        _ => return vec![content.to_vec()],
+    };
+    let tokens: Vec<TokenTree> = arguments.stream().into_iter().collect();
+    let mut parts = tokens.split(|token| is_punctuation(Some(token), ','));
+    let predicate = parts.next().unwrap_or_default().iter().cloned();
+    if evaluate(&predicate.collect::<TokenStream>().to_string()) != Some(true) {
+        return Vec::new();
     }
+    parts
+        .flat_map(|part| expand_attribute(part, evaluate))
+        .collect()
+}
 
-    /// Returns the value of the attribute `path`.
-    fn file(&self) -> Option<String> {
-        match &self.content[..] {
-            [TokenTree::Ident(name), _, TokenTree::Literal(file)] if name == "path" => {
-                Some(file.to_string().trim_matches('"').to_owned())
-            }
-            _ => None,
+/// Reports whether the compiler, or a build without tests, leaves out an item with an attribute of this content.
+fn leaves_out(content: &[TokenTree], evaluate: &dyn Fn(&str) -> Option<bool>) -> bool {
+    match content {
+        [TokenTree::Ident(name), TokenTree::Group(predicate)] if name == "cfg" => {
+            evaluate(&predicate.stream().to_string()) == Some(false)
         }
+        // `test`, `bench`, or an attribute such as `tokio::test`.
+        [path @ .., TokenTree::Ident(name)] => name == "test" || path.is_empty() && name == "bench",
+        _ => false,
+    }
+}
+
+/// Returns the value of the attribute `path`.
+fn named_file(content: &[TokenTree]) -> Option<String> {
+    match content {
+        [TokenTree::Ident(name), _, TokenTree::Literal(file)] if name == "path" => {
+            Some(file.to_string().trim_matches('"').to_owned())
+        }
+        _ => None,
     }
 }
 
@@ -233,10 +254,14 @@ fn is_constant(tokens: &[TokenTree], at: usize) -> bool {
         || is_punctuation(before, ',') && (is_punctuation(next, '>') || is_punctuation(next, ','))
 }
 
-/// Returns the name with which the header of an item begins. In a macro it can be a variable such as `$name`.
+/// Returns the name with which the header of an item begins, without the `r#` of a raw identifier, as in the name of a module's file. In a macro it
+/// can be a variable such as `$name`.
 fn item_name(header: &[TokenTree]) -> Option<String> {
     match header {
-        [TokenTree::Ident(name), ..] => Some(name.to_string()),
+        [TokenTree::Ident(name), ..] => {
+            let name = name.to_string();
+            Some(name.strip_prefix("r#").unwrap_or(&name).to_owned())
+        }
         [TokenTree::Punct(dollar), TokenTree::Ident(name), ..] if dollar.as_char() == '$' => {
             Some(format!("${name}"))
         }
@@ -289,8 +314,10 @@ mod tests {
 
     /// Scans a text that is compiled without tests, and for another system than Plan 9.
     fn scan(text: &str) -> ScannedSource {
-        scan_source(text, &|predicate| {
-            predicate.contains("plan9") || matches!(predicate, "test" | "all (test , unix)")
+        scan_source(text, &|predicate| match predicate {
+            "unix" => Some(true),
+            "test" | "all (test , unix)" => Some(false),
+            _ => predicate.contains("plan9").then_some(false),
         })
     }
 
@@ -381,7 +408,7 @@ fn hidden() {}
 #[cfg(plan9)] fn hidden() -> Buffer<{ 3 }> { fn hidden() {} }
 #[path = \"x.rs\"] #[cfg(plan9)] #[path = \"y.rs\"] pub(crate) mod hidden;
 #[cfg(plan9)] impl S { fn hidden() {} }
-impl S { #[cfg(plan9)] fn hidden() {} #[cfg(unix)] fn shown() {} }
+impl S { #[cfg_attr(unix, cfg(plan9))] fn hidden() {} #[cfg(unix)] #[cfg_attr(loom, test)] fn shown() {} }
 fn outer() { #[cfg(plan9)] { fn hidden() {} } fn inner() {} }
 mod plan9 { #![cfg(plan9)] fn hidden() {} }
 cfg_if! { if #[cfg(plan9)] { fn hidden() {} } else { fn other() {} } }
@@ -423,7 +450,13 @@ make! { fn made() {} }
 
     #[test]
     fn modules_in_other_files_are_listed() {
-        let text = "mod a; pub mod b { #[path = \"x/c.rs\"] pub(super) mod c; mod d; } #[cfg(test)] mod e;";
+        let text = "\
+mod a;
+pub mod b { #[path = \"x/c.rs\"] pub(super) mod c; mod r#d; }
+#[cfg(test)] mod e;
+#[cfg_attr(plan9, path = \"plan9.rs\")] #[cfg_attr(unix, allow(unused), cfg_attr(unix, path = \"unix.rs\"))] mod os;
+#[cfg_attr(loom, path = \"loom.rs\")] mod sync;
+";
         let module = |path: &[&str], file: Option<&str>| SourceModule {
             path: path.iter().map(ToString::to_string).collect(),
             file: file.map(str::to_owned),
@@ -434,6 +467,8 @@ make! { fn made() {} }
                 module(&["a"], None),
                 module(&["b", "c"], Some("x/c.rs")),
                 module(&["b", "d"], None),
+                module(&["os"], Some("unix.rs")),
+                module(&["sync"], None),
             ]
         );
     }

@@ -269,6 +269,21 @@ mod tests {
     }
 
     #[test]
+    fn a_share_of_no_functions_is_too_low() {
+        let nothing = CoverageFindings {
+            functions: 0,
+            covered: 0,
+            rows: Vec::new(),
+            ..findings()
+        };
+        let lines = describe_coverage(&nothing).join("\n");
+        assert!(
+            lines.contains("0 % of the functions is less than the 80 %"),
+            "{lines}"
+        );
+    }
+
+    #[test]
     fn covered_functions_can_be_left_out() {
         let text = table(true);
         assert!(!text.contains("p::number"), "{text}");

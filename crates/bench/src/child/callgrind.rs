@@ -8,6 +8,7 @@
 mod lines;
 mod profile;
 
+pub use self::lines::CountedSources;
 pub use self::profile::{Profile, TimedWindows, TimedWindowsError};
 
 use std::ffi::OsString;
@@ -47,11 +48,8 @@ pub enum CountBy {
     Function,
     /// Each function has one count for every chain of callers that led to it.
     Stack,
-    /// Each source line has one count. Lines of files that are not below the directory `sources` count for the line that executed them.
-    Line {
-        /// The directory of the sources, as debug information names it.
-        sources: PathBuf,
-    },
+    /// Each line of these files has one count. All other code counts for the line that executed it.
+    Line(CountedSources),
 }
 
 /// The largest number of callers that callgrind records for a function. About a dozen of them belong to the harness, the rest to the benchmark. The
@@ -119,7 +117,7 @@ impl Valgrind {
                 all.push("--dump-line=no".into());
                 all.push(format!("--separate-callers={MOST_CALLERS}").into());
             }
-            CountBy::Line { .. } => all.push("--dump-line=yes".into()),
+            CountBy::Line(_) => all.push("--dump-line=yes".into()),
         }
         all.push("--".into());
         all.push(program.into());
@@ -193,7 +191,7 @@ impl Recording {
             }
             self.next += 1;
             let parsed = match &self.counted_by {
-                CountBy::Line { sources } => attribute_lines(&text, sources),
+                CountBy::Line(sources) => attribute_lines(&text, sources),
                 CountBy::Function | CountBy::Stack => ProfilePart::parse(&text),
             };
             match parsed {

@@ -14,8 +14,8 @@ mod program;
 mod session;
 
 pub use callgrind::{
-    CountBy, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError, Valgrind,
-    ValgrindError,
+    CountBy, CountedSources, MOST_CALLERS, Profile, Recording, TimedWindows, TimedWindowsError,
+    Valgrind, ValgrindError,
 };
 pub use codec::{
     Announcement, Capability, Hello, Listing, PROTOCOL_VERSION, RequestKind, SampleSpec, WarmUp,

@@ -15,9 +15,9 @@ use super::discover::{HarnessKind, find_program};
 use super::process::process_spec;
 use super::visit::start_or_advance;
 use crate::child::{
-    ChildError, CountBy, MOST_CALLERS, PrintedHarness, ProcessContext, Profile, Recording,
-    Rehearsal, RehearsalMode, RunPurpose, SampleSpec, Session, StartOutcome, TimedWindows,
-    TimedWindowsError, UntimedSampleRequest, run_program,
+    ChildError, CountBy, CountedSources, MOST_CALLERS, PrintedHarness, ProcessContext, Profile,
+    Recording, Rehearsal, RehearsalMode, RunPurpose, SampleSpec, Session, StartOutcome,
+    TimedWindows, TimedWindowsError, UntimedSampleRequest, run_program,
 };
 use perfcheck_analysis::model::{
     BenchmarkKey, FunctionCount, InstructionCount, LineCounts, ProgramBenchmark, ProgressReporter,
@@ -72,7 +72,7 @@ impl CountRequest {
     fn lengths(&self, counted_by: &CountBy) -> (u64, u64) {
         let iterations = self.iterations();
         match counted_by {
-            CountBy::Function | CountBy::Line { .. } => (iterations, 2 * iterations),
+            CountBy::Function | CountBy::Line(_) => (iterations, 2 * iterations),
             CountBy::Stack => (1, 2 * iterations + 1),
         }
     }
@@ -165,18 +165,15 @@ pub fn count_stacks(
 pub struct LineCounter<'c>(CountingProcesses<'c>);
 
 impl<'c> LineCounter<'c> {
-    /// Prepares counting. The processes write their files to `directory`. Lines of files below `sources` are counted, which is the directory of the
-    /// sources during the build.
+    /// Prepares counting. The processes write their files to `directory`.
     pub fn new(
         target: &'c BenchTarget,
         harness: &'c HarnessKind,
-        sources: &Path,
+        sources: &CountedSources,
         directory: &'c Path,
         context: ProcessContext<'c>,
     ) -> Result<Self, CountError> {
-        let counted_by = CountBy::Line {
-            sources: sources.to_owned(),
-        };
+        let counted_by = CountBy::Line(sources.clone());
         CountingProcesses::new(target, harness, counted_by, directory, context).map(Self)
     }
 
@@ -303,7 +300,7 @@ impl<'c> CountingProcesses<'c> {
     /// thread. As their number varies a little, it could hide the instructions of an iteration. Counts of two builds must have the same number of
     /// iterations, so only counts by line use longer samples.
     fn needs_longer_samples(&self, less: &Profile, more: &Profile, iterations: u64) -> bool {
-        matches!(self.counted_by, CountBy::Line { .. })
+        matches!(self.counted_by, CountBy::Line(_))
             && iterations < LONG_SAMPLE_ITERATIONS
             && more.total() < LONG_SAMPLE_INSTRUCTIONS
             && 2 * more.total() < 3 * less.total()
@@ -476,7 +473,7 @@ impl<'c> CountingProcesses<'c> {
             // the instructions of the harness do not matter.
             (Some(_), 0) => pair_samples(Profile::default(), more, 2),
             (Some(less), before) => match self.counted_by {
-                CountBy::Function | CountBy::Line { .. } => pair_samples(less, more, 1 << before),
+                CountBy::Function | CountBy::Line(_) => pair_samples(less, more, 1 << before),
                 // Subtract the shortest sample, as in `CountRequest::lengths`. It is the second window, which has two iterations.
                 CountBy::Stack => {
                     let less = windows.into_iter().nth(1).unwrap_or(less);

@@ -21,7 +21,7 @@ const TARGET_OPTIONS: [&str; 12] = [
 const UNSET_OPTIONS: [&str; 4] = ["doc", "doctest", "miri", "test"];
 
 /// The known configuration options of a package. Others may be set as well: by the profile, by the package's build script, or by flags.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct CfgOptions {
     set: Vec<Cfg>,
     knows_features: bool,
@@ -54,16 +54,14 @@ impl CfgOptions {
         options
     }
 
-    /// Reports whether a predicate of `cfg`, such as `all(unix, feature = "std")`, is false. Returns false if the predicate depends on unknown options.
-    pub fn excludes(&self, predicate: &str) -> bool {
-        let parsed = predicate.parse::<CfgExpr>();
-        parsed.is_ok_and(|predicate| self.evaluate(&predicate) == Some(false))
+    /// Returns the value of a predicate of `cfg`, such as `all(unix, feature = "std")`. Returns `None` if it depends on unknown options.
+    pub fn evaluate(&self, predicate: &str) -> Option<bool> {
+        self.evaluate_parsed(&predicate.parse().ok()?)
     }
 
-    /// Returns the value of a predicate, or `None` if it depends on unknown options.
-    fn evaluate(&self, predicate: &CfgExpr) -> Option<bool> {
+    fn evaluate_parsed(&self, predicate: &CfgExpr) -> Option<bool> {
         match predicate {
-            CfgExpr::Not(inner) => self.evaluate(inner).map(|value| !value),
+            CfgExpr::Not(inner) => self.evaluate_parsed(inner).map(|value| !value),
             CfgExpr::All(parts) => self.evaluate_list(parts, false),
             CfgExpr::Any(parts) => self.evaluate_list(parts, true),
             CfgExpr::Value(option) if self.set.contains(option) => Some(true),
@@ -75,7 +73,10 @@ impl CfgOptions {
 
     /// Returns the value of `all`, which one false part decides, or of `any`, which one true part decides.
     fn evaluate_list(&self, parts: &[CfgExpr], decisive: bool) -> Option<bool> {
-        let values: Vec<Option<bool>> = parts.iter().map(|part| self.evaluate(part)).collect();
+        let values: Vec<Option<bool>> = parts
+            .iter()
+            .map(|part| self.evaluate_parsed(part))
+            .collect();
         if values.contains(&Some(decisive)) {
             return Some(decisive);
         }
@@ -106,43 +107,45 @@ mod tests {
         target_has_atomic=\"64\"\ntarget_os=\"linux\"\nunix\n";
 
     #[test]
-    fn only_predicates_that_are_certainly_false_exclude_code() {
+    fn a_predicate_has_a_value_only_if_all_options_that_decide_it_are_known() {
         let target = CfgOptions::parse(LINUX);
         let with_features = target.with_features(&["std".to_owned()]);
-        for (predicate, excluded, excluded_with_features) in [
-            ("unix", false, false),
-            ("windows", true, true),
-            ("not (unix)", true, true),
-            ("target_os = \"linux\"", false, false),
-            ("target_os = \"macos\"", true, true),
-            ("target_feature = \"avx512f\"", true, true),
-            ("target_has_atomic = \"128\"", true, true),
-            ("test", true, true),
-            ("not (test)", false, false),
-            ("any (test , doc)", true, true),
-            ("any ()", true, true),
-            ("all ()", false, false),
-            ("false", true, true),
-            ("feature = \"std\"", false, false),
-            ("feature = \"simd\"", false, true),
-            ("not (feature = \"std\")", false, true),
-            ("any (windows , feature = \"simd\")", false, true),
-            ("all (unix , feature = \"simd\" ,)", false, true),
+        let (yes, no) = (Some(true), Some(false));
+        for (predicate, expected, expected_with_features) in [
+            ("unix", yes, yes),
+            ("windows", no, no),
+            ("not (unix)", no, no),
+            ("target_os = \"linux\"", yes, yes),
+            ("target_os = \"macos\"", no, no),
+            ("target_feature = \"avx512f\"", no, no),
+            ("target_has_atomic = \"128\"", no, no),
+            ("test", no, no),
+            ("not (test)", yes, yes),
+            ("any (test , doc)", no, no),
+            ("any ()", no, no),
+            ("all ()", yes, yes),
+            ("false", no, no),
+            ("feature = \"std\"", None, yes),
+            ("feature = \"simd\"", None, no),
+            ("not (feature = \"std\")", None, no),
+            ("any (windows , feature = \"simd\")", None, no),
+            ("all (unix , feature = \"simd\" ,)", None, no),
             // The profile, a build script or a flag may set them or not.
-            ("debug_assertions", false, false),
-            ("not (debug_assertions)", false, false),
-            ("panic = \"abort\"", false, false),
-            ("loom", false, false),
-            ("not (loom)", false, false),
-            ("all (loom , windows)", true, true),
-            ("any (loom , windows)", false, false),
-            ("target_os = r\"macos\"", false, false),
-            ("version (\"1.90\")", false, false),
+            ("debug_assertions", None, None),
+            ("not (debug_assertions)", None, None),
+            ("panic = \"abort\"", None, None),
+            ("loom", None, None),
+            ("not (loom)", None, None),
+            ("all (loom , windows)", no, no),
+            ("any (loom , windows)", None, None),
+            ("any (loom , unix)", yes, yes),
+            ("target_os = r\"macos\"", None, None),
+            ("version (\"1.90\")", None, None),
         ] {
-            assert_eq!(target.excludes(predicate), excluded, "{predicate}");
+            assert_eq!(target.evaluate(predicate), expected, "{predicate}");
             assert_eq!(
-                with_features.excludes(predicate),
-                excluded_with_features,
+                with_features.evaluate(predicate),
+                expected_with_features,
                 "{predicate}"
             );
         }

@@ -366,8 +366,8 @@ mod tests {
         let found = Toolchain::detect(&CargoOptions::default(), &supervisor).expect("a compiler");
         let options = found.query_cfg(&supervisor).expect("an answer");
         let width = format!("target_pointer_width = \"{}\"", usize::BITS);
-        assert!(!options.excludes(&width));
-        assert!(options.excludes(&format!("not ({width})")));
+        assert_eq!(options.evaluate(&width), Some(true));
+        assert_eq!(options.evaluate(&format!("not ({width})")), Some(false));
     }
 
     #[test]

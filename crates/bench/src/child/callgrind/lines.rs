@@ -1,21 +1,31 @@
-//! Assigns the instructions that callgrind counted to source lines of the workspace.
+//! Assigns the instructions that callgrind counted to lines of the counted source files, here called own lines. All other files are foreign, even if
+//! they are below the workspace's directory, as those of vendored crates.
 //!
 //! Most instructions of a Rust function come from elsewhere: iterators and collections that were inlined into it, and functions of the standard library
-//! that it calls. A change of the function changes them, too, so they count for a line of the workspace:
+//! that it calls. A change of the function changes them, too, so they count for an own line:
 //!
-//! - An instruction of a foreign file, inlined into code of the workspace, counts for the nearest line of the workspace before it in the same function.
+//! - An instruction of a foreign file, inlined into own code, counts for the nearest own line before it in the same function.
 //! - What a foreign function executes counts for the lines that call it, in proportion to the inclusive instructions of their calls. If its caller is
 //!   foreign, too, the share goes on to the callers of that one.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::profile::{Cost, Profile, ProfileEntry, ProfilePart, read_costs};
 
 /// A chain of foreign callers is followed for at most this many steps. Only recursion is longer.
 const LONGEST_CHAIN: usize = 64;
 
-/// A source line of the workspace.
+/// The source files whose lines are counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountedSources {
+    /// The directory of the sources, as debug information names it.
+    pub directory: PathBuf,
+    /// The paths of the files, relative to the directory.
+    pub files: BTreeSet<String>,
+}
+
+/// An own line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SourceLine<'t> {
     /// Path relative to the directory of the sources.
@@ -24,9 +34,10 @@ struct SourceLine<'t> {
 }
 
 impl<'t> SourceLine<'t> {
-    /// Returns the line of `cost` if its file is below `sources`.
-    fn from_cost(cost: &Cost<'t>, sources: &Path) -> Option<Self> {
-        let file = Path::new(cost.file).strip_prefix(sources).ok()?.to_str()?;
+    /// Returns the line of `cost` if its file is counted.
+    fn from_cost(cost: &Cost<'t>, sources: &CountedSources) -> Option<Self> {
+        let file = Path::new(cost.file).strip_prefix(&sources.directory).ok()?;
+        let file = file.to_str().filter(|file| sources.files.contains(*file))?;
         (cost.line > 0).then_some(Self {
             file,
             line: cost.line,
@@ -34,7 +45,7 @@ impl<'t> SourceLine<'t> {
     }
 }
 
-/// A line of the workspace that calls a function, or a foreign function that calls it.
+/// An own line that calls a function, or a foreign function that calls it.
 struct Caller<'t> {
     function: &'t str,
     place: Option<SourceLine<'t>>,
@@ -42,9 +53,9 @@ struct Caller<'t> {
     instructions: u64,
 }
 
-/// Parses a file of callgrind like [`ProfilePart::parse`], but the entries of the profile are lines of the workspace. Foreign instructions that no line
-/// of the workspace has caused count for their function.
-pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart> {
+/// Parses a file of callgrind like [`ProfilePart::parse`], but the entries of the profile are own lines. Foreign instructions that no own line has caused
+/// count for their function.
+pub(super) fn attribute_lines(text: &str, sources: &CountedSources) -> Option<ProfilePart> {
     let mut functions: BTreeMap<&str, Vec<Cost<'_>>> = BTreeMap::new();
     let trigger = read_costs(text, &mut |cost| {
         functions.entry(cost.function).or_default().push(cost);
@@ -54,7 +65,7 @@ pub(super) fn attribute_lines(text: &str, sources: &Path) -> Option<ProfilePart>
     let mut foreign: BTreeMap<&str, f64> = BTreeMap::new();
     let mut callers: BTreeMap<&str, Vec<Caller<'_>>> = BTreeMap::new();
     for (&function, costs) in &functions {
-        // Code before the first line of the workspace counts for that line.
+        // Code before the first own line counts for that line.
         let mut places = costs
             .iter()
             .filter_map(|cost| SourceLine::from_cost(cost, sources));
@@ -138,7 +149,11 @@ mod tests {
     fn lines(body: &str) -> Vec<(String, u64)> {
         let text =
             format!("desc: Trigger: --dump-before=close\npositions: line\nevents: Ir\n{body}");
-        let part = attribute_lines(&text, Path::new("/w")).expect("a part");
+        let sources = CountedSources {
+            directory: PathBuf::from("/w"),
+            files: ["src/lib.rs", "src/a.rs", "c.rs"].map(str::to_owned).into(),
+        };
+        let part = attribute_lines(&text, &sources).expect("a part");
         assert_eq!(part.trigger, "--dump-before=close");
         let functions = part.profile.functions();
         let functions = functions.map(|(name, count)| (name.to_owned(), count));
@@ -195,6 +210,13 @@ mod tests {
                 ("src/lib.rs:21", 85),
             ],
         );
+    }
+
+    #[test]
+    fn a_vendored_crate_counts_for_its_callers() {
+        let body = "fl=(1) /w/src/lib.rs\nfn=(1) f\n1 10\ncfi=(2) /w/vendor/x/src/lib.rs\ncfn=(2) x\ncalls=1 5\n2 100\n\
+             fl=(2)\nfn=(2)\n5 100\n";
+        check(body, &[("src/lib.rs:1", 10), ("src/lib.rs:2", 100)]);
     }
 
     #[test]
