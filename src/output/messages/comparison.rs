@@ -7,7 +7,7 @@ use super::measured::{LatencyChanges, UsageChanges};
 use super::run::VerdictCounts;
 use crate::output::view::ValueForm;
 use crate::output::words::remarks::{describe_limit_remark, describe_run_remark};
-use crate::output::words::{extras, remarks};
+use crate::output::words::{extras, remarks, sentences};
 use perfcheck_analysis::compare::{
     AllocationComparison, BLOCK, Centers, Comparison, Contender, Difference, Effects, Estimate,
     Extent, GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime,
@@ -229,7 +229,9 @@ impl<'a> BenchmarkCompared<'a> {
             seconds: row.seconds,
             same: row.sameness(),
             remarks: remarks::row_remarks(row)
-                .chain(found.and_then(extras::describe_contradiction))
+                .chain(found.and_then(|found| {
+                    extras::describe_contradiction(found, sentences::metric(row))
+                }))
                 .collect(),
             paired: found.and_then(PairedDetails::from_comparison),
             tested: found.and_then(Comparison::published_decision),
