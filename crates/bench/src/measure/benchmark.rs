@@ -42,6 +42,15 @@ pub struct ResolvedSettings {
     pub past_visit: Option<Duration>,
 }
 
+/// The subjects that a round compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PairedSubjects {
+    /// Two builds of one benchmark.
+    Builds,
+    /// Two benchmarks of one build.
+    Benchmarks,
+}
+
 /// How exactly a harness accepts times for warm-up and measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimePrecision {
@@ -124,6 +133,14 @@ impl CampaignBenchmark {
         match (side, &self.base_id) {
             (Side::Base, Some(id)) => id,
             _ => &self.subject.key.id,
+        }
+    }
+
+    /// Returns the subjects that the rounds of this benchmark compare.
+    pub(super) fn paired_subjects(&self) -> PairedSubjects {
+        match self.base_id {
+            Some(_) => PairedSubjects::Benchmarks,
+            None => PairedSubjects::Builds,
         }
     }
 

@@ -5,7 +5,7 @@
 //! All random choices are drawn in `schedule.rs`.
 //!
 //! Must not decide what a result means, nor print. There are two invariants. For the same seed, the processes of a run do the same things in the same
-//! order, whichever comparisons follow. Both sides get the same requests, whatever either side does.
+//! order, whichever comparisons follow. Both builds of a benchmark get the same requests, whatever either of them does.
 
 mod benchmark;
 mod campaign;
