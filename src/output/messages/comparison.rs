@@ -633,7 +633,7 @@ pub struct RankedRow {
     /// The text that distinguishes the benchmark from the others of its group.
     pub label: String,
     /// One more than the number of benchmarks of the group that are faster; benchmarks that cannot be told apart may share a rank. Null if the
-    /// benchmark failed.
+    /// benchmark is `failed` or `skipped`, and for a reference without other benchmarks that were measured.
     pub rank: Option<usize>,
     /// How the benchmark compares with the reference of its group.
     pub standing: Standing,
@@ -656,6 +656,8 @@ pub struct RankedRow {
     pub seconds: Option<f64>,
     /// The reason that the benchmark gave for not being measured; null if it gave none.
     pub skipped: Option<String>,
+    /// Message of the first process that failed if the benchmark is `failed`; null otherwise.
+    pub failure: Option<String>,
     /// Notes about the comparison. Empty if there are none.
     pub notes: Vec<Note>,
 }

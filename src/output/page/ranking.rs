@@ -116,6 +116,7 @@ mod tests {
             layouts: None,
             seconds: None,
             skipped: None,
+            failure: None,
             notes: Vec::new(),
         }
     }

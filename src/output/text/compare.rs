@@ -342,11 +342,12 @@ fn difference_cell(row: &RankedRow) -> Cell {
     }
 }
 
-/// Returns the verdict whose color a benchmark has. A reference that is not the fastest and the benchmarks that are as fast need no attention.
+/// Returns the verdict whose color a benchmark has. A reference that is not the fastest needs no attention, nor do benchmarks that are as fast or
+/// were skipped.
 pub(crate) fn choose_color(row: &RankedRow) -> Verdict {
     match row.standing {
         Standing::Reference if row.rank == Some(1) => Verdict::Improved,
-        Standing::Reference | Standing::AsFast => Verdict::Unchanged,
+        Standing::Reference | Standing::AsFast | Standing::Skipped => Verdict::Unchanged,
         Standing::Faster => Verdict::Improved,
         Standing::Open => Verdict::Inconclusive,
         Standing::Slower => Verdict::Regressed,
@@ -371,6 +372,7 @@ pub(crate) fn describe_standing(row: &RankedRow) -> String {
         Standing::Open => "cannot tell",
         Standing::Slower => "slower",
         Standing::Failed => "failed",
+        Standing::Skipped => "skipped",
     };
     let path = match (row.standing, row.slow_side) {
         (Standing::Slower, Some(Side::Candidate)) => " (slow path)",

@@ -26,7 +26,7 @@ mod sides;
 mod target;
 mod visit;
 
-pub use benchmark::{ResolvedSettings, SampleLengths, TimeLimit};
+pub use benchmark::{ResolvedSettings, SampleLengths, SkippedVisit, TimeLimit};
 pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignResult, CampaignSink};
 pub use counting::{
     CountError, CountRequest, CountResult, LineCounter, count_instructions, count_stacks,

@@ -208,11 +208,11 @@ impl OwnDriver {
                     self.record_visit(round, index, visit);
                 }
                 Ok(PinnedVisit {
-                    outcome: VisitOutcome::Skipped(reason),
+                    outcome: VisitOutcome::Skipped(skipped),
                     ..
                 }) => {
                     round.unvisited.pop();
-                    round.record_skip(index, &reason);
+                    round.record_skip(index, skipped);
                 }
                 // The program of one side may have another order, and may have passed this benchmark already. Another process will reach it.
                 Ok(PinnedVisit {
@@ -268,10 +268,10 @@ impl OwnDriver {
             round.processes.head(side).conduct = process_usage(&watch, &mut session);
             match visited.outcome {
                 VisitOutcome::Measured(measured) => sides.extend(measured),
-                VisitOutcome::Skipped(reason) => {
+                VisitOutcome::Skipped(skipped) => {
                     session.bye().map_err(SideError::on(side))?;
                     round.unvisited.pop();
-                    round.record_skip(index, &reason);
+                    round.record_skip(index, skipped);
                     return Ok(());
                 }
                 VisitOutcome::Absent(side) => return Err(SideError::on(side)(absent_error())),

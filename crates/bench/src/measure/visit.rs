@@ -11,7 +11,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::benchmark::{CampaignBenchmark, PairedSubjects, ResolvedSettings};
+use super::benchmark::{CampaignBenchmark, PairedSubjects, ResolvedSettings, SkippedVisit};
 use super::plan::{
     RoundSettings, compute_quads, compute_round_layout, compute_round_layouts, have_own_iterations,
     iteration_ns_of_both,
@@ -57,7 +57,7 @@ pub(super) struct VisitResult {
 /// The outcome of a visit that did not fail.
 pub(super) enum VisitOutcome {
     Measured(Vec<SideResult<VisitResult>>),
-    Skipped(String),
+    Skipped(SkippedVisit),
     /// The child of this side goes through its benchmarks by itself, and has already passed this benchmark or no longer announces it.
     Absent(Side),
 }
@@ -134,11 +134,16 @@ pub(super) fn visit(
         let started = start_or_advance(&mut child.session, request.ids.get(side));
         match started.map_err(SideError::on(side))? {
             Some(StartOutcome::Ready(result)) => ready.push(SideResult { side, result }),
-            Some(StartOutcome::Skipped(reason)) => skipped = Some(reason),
+            Some(StartOutcome::Skipped(reason)) => {
+                // If both sides decline, the reason of the candidate counts.
+                if skipped.is_none() || side == Side::Candidate {
+                    skipped = Some(SkippedVisit { side, reason });
+                }
+            }
             None => return Ok(VisitOutcome::Absent(side)),
         }
     }
-    if let Some(reason) = skipped {
+    if let Some(skipped) = skipped {
         // A side that has started the benchmark must finish it before it accepts the next request.
         for child in children {
             if ready.iter().any(|started| started.side == child.side) {
@@ -146,7 +151,7 @@ pub(super) fn visit(
                 finished.map_err(SideError::on(child.side))?;
             }
         }
-        return Ok(VisitOutcome::Skipped(reason));
+        return Ok(VisitOutcome::Skipped(skipped));
     }
     if let Sampling::Round(_) = request.sampling
         && children.len() > 1
@@ -297,8 +302,8 @@ fn sample_process(
 }
 
 impl RoundSampling {
-    /// Returns the layout of a round on each side. The first round determines the iterations. The number of samples is computed for each round, except
-    /// if the sides run one after the other.
+    /// Returns the layout of a round on each side. The first round determines the iterations. The number of samples is computed for each round,
+    /// except if the sides run one after the other.
     fn lay_out(
         &self,
         children: &mut [SideChild<Session<'_>>],

@@ -22,7 +22,8 @@ words! {
         AsFast = "as-fast": "As fast, within the noise threshold.",
         Open = "open": "Neither told apart from the reference nor shown to be as fast.",
         Slower = "slower": "Slower by more than the noise threshold.",
-        Failed = "failed": "Not measured, because a process failed or the benchmark declined.",
+        Failed = "failed": "Not ranked, because processes of it or of the reference failed.",
+        Skipped = "skipped": "Not measured, because it or the reference declined.",
     }
 }
 
@@ -41,7 +42,7 @@ pub struct RankedBenchmark {
     /// How the benchmark compares with the reference.
     pub standing: Standing,
     /// One more than the number of benchmarks that are faster. So benchmarks that cannot be told apart may share a rank. `None` if the benchmark
-    /// failed.
+    /// was not measured.
     pub rank: Option<usize>,
     /// The comparison with the reference, which is the base.
     pub comparison: Comparison,
@@ -124,8 +125,8 @@ impl ReferenceDistance {
         }
     }
 
-    /// Reports whether this benchmark was shown to be slower than the `other` one by more than the noise threshold. Each of the two was measured beside
-    /// processes of the reference of its own, so a disturbance of either of them may have moved their difference.
+    /// Reports whether this benchmark was shown to be slower than the `other` one by more than the noise threshold. Each of the two was measured
+    /// beside processes of the reference of its own, so a disturbance of either of them may have moved their difference.
     fn is_slower_than(&self, other: &Self) -> bool {
         match (self.standing, other.standing) {
             (Standing::Reference, standing) => standing == Standing::Faster,
