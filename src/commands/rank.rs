@@ -1,14 +1,15 @@
 //! `cargo perfcheck rank FILTER...`: measures benchmarks of one build side by side with the fastest of them, and ranks them by their speed.
 //!
-//! A first look finds the benchmark that seems fastest. Its samples only choose the reference; they are not tested. Then every other benchmark is
-//! measured beside the reference. If one of them proves faster and time is left, it becomes the reference, and the group is measured once more. Each
-//! of the two measurements has half of the significance level, whether or not the second one takes place. So the chance of telling equal benchmarks
-//! apart is at most the level. With `--against`, the user chooses the reference, and there is only one measurement, which has the whole level.
+//! A first look finds the benchmark that seems fastest. Its samples only choose the reference; they are not tested. If the first benchmark of a group
+//! fails or declines, the look is repeated beside another one. Then every other benchmark is measured beside the reference. If one of them proves
+//! faster and time is left, it becomes the reference, and the group is measured once more. Each of the two measurements has half of the significance
+//! level, whether or not the second one takes place. So the chance of telling equal benchmarks apart is at most the level. With `--against`, the user
+//! chooses the reference, and there is only one measurement, which has the whole level.
 //!
 //! Nothing is stored: a run holds one result for each benchmark, and the two sides of such a pair are different benchmarks.
 
 use clap::Args;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::delivery::files::{workspace_name, write_page_result, write_result};
@@ -17,8 +18,8 @@ use crate::error::AppError;
 use crate::naming::{Dimension, full_name, list_keys, unambiguous_word};
 use crate::options::{CommonOptions, PairedOptions};
 use crate::output::{
-    MessageFormat, RankFindings, RankedGroup, RankedRow, TableFormat, counted, describe_run_remark,
-    write_ranking, write_ranking_page,
+    MessageFormat, RankFindings, RankedGroup, RankedRow, TableFormat, counted, describe_failure,
+    describe_run_remark, write_ranking, write_ranking_page,
 };
 use crate::pipeline::paired::{PairedMeasurement, RecordedRounds};
 use crate::pipeline::prepare::{TargetName, nothing_found_error, timeout};
@@ -31,10 +32,11 @@ use perfcheck_analysis::compare::{
 };
 use perfcheck_analysis::exit_code::ExitCode;
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, Environment, Metric, Nanos, ProcessRecord, Round, Sample, Side,
+    Benchmark, BenchmarkKey, BySide, Environment, Failure, Metric, Nanos, ProcessRecord, Round,
+    Sample, Side,
 };
 use perfcheck_bench::measure::{
-    BenchmarkCost, CampaignEnd, DiscoveredBenches, Filter, HarnessKind, PairedTarget,
+    BenchmarkCost, CampaignEnd, DiscoveredBenches, Filter, HarnessKind, PairedTarget, SkippedVisit,
 };
 use perfcheck_build::cargo::BenchTarget;
 use perfcheck_stats::{derived_seed, median};
@@ -146,8 +148,8 @@ pub fn rank(
     let mut findings = call.rank(selected.groups, world)?;
     findings.left_out = selected.left_out;
     let mut rows = findings.groups.iter().flat_map(|group| &group.rows);
-    let has_failed = |row: &RankedRow| row.rank.is_none() && row.skipped.is_none();
-    let exit_code = if has_failed_targets || rows.any(has_failed) {
+    let has_failed = rows.any(|row| row.standing == Standing::Failed);
+    let exit_code = if has_failed_targets || has_failed {
         ExitCode::BenchmarkFailed
     } else {
         ExitCode::Clean
@@ -224,11 +226,38 @@ struct MeasurementRules<'r> {
 /// The rounds of one measurement.
 struct MeasuredGroups {
     rounds: BTreeMap<BenchmarkKey, Vec<Round>>,
+    /// The failed rounds of each benchmark. Either the benchmark or the reference failed.
+    failures: BTreeMap<BenchmarkKey, Vec<Failure>>,
     metrics: BTreeMap<BenchmarkKey, Metric>,
     start_ups: BTreeMap<BenchmarkKey, Nanos>,
     thresholds: BTreeMap<BenchmarkKey, f64>,
     costs: Vec<BenchmarkCost>,
     plan: Plan,
+}
+
+impl MeasuredGroups {
+    /// Returns the rounds by which a benchmark is judged. There are none if too few succeeded.
+    fn rounds_to_judge(&self, key: &BenchmarkKey) -> &[Round] {
+        let rounds = self.rounds.get(key).map_or(&[][..], Vec::as_slice);
+        if Plan::has_enough_rounds(rounds.len(), self.failures_of(key).len()) {
+            rounds
+        } else {
+            &[]
+        }
+    }
+
+    fn failures_of(&self, key: &BenchmarkKey) -> &[Failure] {
+        self.failures.get(key).map_or(&[][..], Vec::as_slice)
+    }
+
+    fn find_cost(&self, key: &BenchmarkKey) -> Option<&BenchmarkCost> {
+        self.costs.iter().find(|cost| cost.key == *key)
+    }
+
+    /// Returns the visit in which a benchmark or its reference declined.
+    fn find_skip(&self, key: &BenchmarkKey) -> Option<&SkippedVisit> {
+        self.find_cost(key)?.skipped.as_ref()
+    }
 }
 
 impl RankCall<'_> {
@@ -242,17 +271,7 @@ impl RankCall<'_> {
         let lock = self.request.measuring_lock(world)?;
         let is_fixed = self.options.against.is_some();
         if !is_fixed {
-            let words = format!("for the fastest of {}", count_benchmarks(&groups));
-            self.request.announce("Looking", &words, world)?;
-            let rules = MeasurementRules {
-                name: "first-look",
-                rounds: Some(ROUNDS_OF_FIRST_LOOK),
-                sharing: 1,
-            };
-            let found = self.measure(&groups, &rules, world)?;
-            for group in &mut groups {
-                group.reference = find_fastest(group, &found);
-            }
+            self.choose_references(&mut groups, world)?;
         }
         let words = count_benchmarks(&groups);
         self.request.announce("Ranking", &words, world)?;
@@ -262,7 +281,7 @@ impl RankCall<'_> {
             rounds: None,
             sharing,
         };
-        let found = self.measure(&groups, &rules, world)?;
+        let found = self.measure(groups.iter(), &rules, world)?;
         let ranked = judge_groups(&groups, &found, world);
         let mut results: Vec<RankedGroup> = (groups.iter().zip(&ranked))
             .map(|(group, ranking)| report_group(group, ranking, &found, None))
@@ -285,7 +304,7 @@ impl RankCall<'_> {
                 rounds: None,
                 sharing,
             };
-            let found = self.measure(&groups, &rules, world)?;
+            let found = self.measure(groups.iter(), &rules, world)?;
             let ranked = judge_groups(&groups, &found, world);
             for ((place, group), ranking) in places.into_iter().zip(&groups).zip(&ranked) {
                 let replaced = results[place].reference.clone();
@@ -303,10 +322,38 @@ impl RankCall<'_> {
         })
     }
 
-    /// Measures every benchmark side by side with the reference of its group.
-    fn measure(
+    /// Looks at the benchmarks of each group beside the first of them, and makes the fastest the reference. If nothing can be measured beside the
+    /// first one because it fails or declines, looks again beside another one.
+    fn choose_references(
         &mut self,
-        groups: &[CompetitorGroup],
+        groups: &mut [CompetitorGroup],
+        world: &mut World<'_>,
+    ) -> Result<(), AppError> {
+        let words = format!("for the fastest of {}", count_benchmarks(groups));
+        self.request.announce("Looking", &words, world)?;
+        let rules = MeasurementRules {
+            name: "first-look",
+            rounds: Some(ROUNDS_OF_FIRST_LOOK),
+            sharing: 1,
+        };
+        let mut left: Vec<&mut CompetitorGroup> = groups.iter_mut().collect();
+        while !left.is_empty() {
+            let found = self.measure(left.iter().map(|group| &**group), &rules, world)?;
+            left.retain_mut(|group| match find_fastest(group, &found) {
+                Some(fastest) => {
+                    group.reference = fastest;
+                    false
+                }
+                None => group.replace_unfit_reference(&found),
+            });
+        }
+        Ok(())
+    }
+
+    /// Measures every benchmark side by side with the reference of its group.
+    fn measure<'g>(
+        &mut self,
+        groups: impl Iterator<Item = &'g CompetitorGroup>,
         rules: &MeasurementRules<'_>,
         world: &mut World<'_>,
     ) -> Result<MeasuredGroups, AppError> {
@@ -357,10 +404,12 @@ impl RankCall<'_> {
         let spent = total_time(&result.costs);
         let budget = &mut self.request.effort.time_budget;
         *budget = budget.map(|budget| budget.saturating_sub(spent));
+        let failures = std::mem::take(&mut recorded.failures);
         let metrics = std::mem::take(&mut recorded.metrics);
         let start_ups = std::mem::take(&mut recorded.start_ups);
         Ok(MeasuredGroups {
             rounds: recorded.rounds(),
+            failures,
             metrics,
             start_ups,
             thresholds,
@@ -391,27 +440,15 @@ fn total_time(costs: &[BenchmarkCost]) -> Duration {
     costs.iter().map(|spent| spent.time).sum()
 }
 
-/// Returns the competitor that seems fastest after the first look. If the reference of that look could not be measured, the next competitor takes its
-/// place.
-fn find_fastest(group: &CompetitorGroup, found: &MeasuredGroups) -> usize {
-    let mut fastest = (group.reference, 0.0);
-    let mut is_measured = false;
-    for (place, rival) in group.rivals() {
+/// Returns the competitor that seems fastest after a first look. Returns `None` if nothing was measured beside the reference of that look.
+fn find_fastest(group: &CompetitorGroup, found: &MeasuredGroups) -> Option<usize> {
+    let ratios = group.rivals().filter_map(|(place, rival)| {
         let rounds = found.rounds.get(rival.key());
         let ratios = rounds.into_iter().flatten().filter_map(log_ratio);
-        let Some(ratio) = median(&ratios.collect::<Vec<_>>()) else {
-            continue;
-        };
-        is_measured = true;
-        if ratio < fastest.1 {
-            fastest = (place, ratio);
-        }
-    }
-    if is_measured {
-        fastest.0
-    } else {
-        (group.reference + 1) % group.competitors.len()
-    }
+        Some((place, median(&ratios.collect::<Vec<_>>())?))
+    });
+    let fastest = ratios.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    fastest.map(|(place, ratio)| if ratio < 0.0 { place } else { group.reference })
 }
 
 /// Returns the logarithm of the ratio of the quickest samples of a round.
@@ -445,7 +482,7 @@ fn judge_groups(
                 PairedSeries {
                     key,
                     metric: found.metrics.get(key).unwrap_or(&rival.benchmark.metric),
-                    rounds: found.rounds.get(key).map_or(&[][..], Vec::as_slice),
+                    rounds: found.rounds_to_judge(key),
                     noise_threshold: found.thresholds[key],
                 }
             })
@@ -467,21 +504,17 @@ fn report_group(
     let values = compared.filter_map(|ranked| Some(ranked.comparison.compared?.base));
     let value_ns = median(&values.collect::<Vec<_>>());
     let rivals = group.rivals().zip(&ranking.others);
-    let mut rows: Vec<RankedRow> = rivals
-        .map(|((_, rival), ranked)| report_rival(group, rival, ranked, value_ns, found))
-        .collect();
-    let is_measured = rows.iter().any(|row| row.rank.is_some());
-    rows.push(RankedRow {
-        rank: is_measured.then_some(ranking.reference),
-        standing: if is_measured {
-            Standing::Reference
-        } else {
-            Standing::Failed
-        },
-        value_ns,
-        ..unmeasured_row(group, reference)
-    });
-    // Failed benchmarks come last, and the reference is the first of its rank.
+    let rivals =
+        rivals.map(|((_, rival), ranked)| report_rival(group, rival, ranked, value_ns, found));
+    let mut rows = vec![unmeasured_row(group, reference)];
+    rows.extend(rivals);
+    if rows.iter().any(|row| row.rank.is_some()) {
+        rows[0].rank = Some(ranking.reference);
+        rows[0].value_ns = value_ns;
+    } else {
+        explain_unmeasured_reference(&mut rows[0], group, found);
+    }
+    // Benchmarks without a rank come last, and the reference is the first of its rank.
     let rank = |row: &RankedRow| row.rank.unwrap_or(usize::MAX);
     let estimate = |row: &RankedRow| {
         row.change
@@ -502,6 +535,24 @@ fn report_group(
     }
 }
 
+/// Says in the row of a reference why nothing was measured beside it, if the reference itself is the cause.
+fn explain_unmeasured_reference(
+    row: &mut RankedRow,
+    group: &CompetitorGroup,
+    found: &MeasuredGroups,
+) {
+    let rivals = || group.rivals().map(|(_, rival)| rival.key());
+    let mut failures = rivals().flat_map(|rival| found.failures_of(rival));
+    let mut skips = rivals().filter_map(|rival| found.find_skip(rival));
+    if let Some(failure) = failures.find(|failure| failure.side == Side::Base) {
+        row.standing = Standing::Failed;
+        row.failure = Some(failure.message.clone());
+    } else if let Some(skipped) = skips.find(|skipped| skipped.side == Side::Base) {
+        row.standing = Standing::Skipped;
+        row.skipped = Some(skipped.reason.clone());
+    }
+}
+
 /// Returns the findings about a benchmark that was measured beside the reference, an iteration of which takes `reference_ns`.
 fn report_rival(
     group: &CompetitorGroup,
@@ -511,11 +562,19 @@ fn report_rival(
     found: &MeasuredGroups,
 ) -> RankedRow {
     let comparison = &ranked.comparison;
-    let cost = found.costs.iter().find(|cost| cost.key == *rival.key());
+    let cost = found.find_cost(rival.key());
     let change = comparison.change;
+    let failure = found.failures_of(rival.key()).first();
+    let skipped = found.find_skip(rival.key());
+    let standing = match ranked.standing {
+        Standing::Failed if failure.is_none() && skipped.is_some() => Standing::Skipped,
+        standing => standing,
+    };
+    let failure = failure.filter(|_| standing == Standing::Failed);
+    let skipped = skipped.filter(|skipped| skipped.side == Side::Candidate);
     RankedRow {
         rank: ranked.rank,
-        standing: ranked.standing,
+        standing,
         value_ns: reference_ns
             .zip(change)
             .map(|(reference_ns, change)| reference_ns * (1.0 + change.estimate)),
@@ -525,19 +584,21 @@ fn report_rival(
         rounds: Some(comparison.extent.processes_candidate()),
         layouts: (ranked.rank.is_some()).then(|| comparison.extent.layouts()),
         seconds: cost.map(|cost| cost.time.as_secs_f64()),
-        skipped: cost.and_then(|cost| cost.skipped.clone()),
+        skipped: skipped.map(|skipped| skipped.reason.clone()),
+        failure: failure.map(|failure| describe_failure(failure.side, &failure.message)),
         notes: comparison.notes.clone(),
         ..unmeasured_row(group, rival)
     }
 }
 
+/// Returns the row of a reference beside which nothing was measured.
 fn unmeasured_row(group: &CompetitorGroup, competitor: &Competitor) -> RankedRow {
     RankedRow {
         group: group.name.clone(),
         key: competitor.key().clone(),
         label: competitor.label.clone(),
         rank: None,
-        standing: Standing::Failed,
+        standing: Standing::Reference,
         metric: competitor.benchmark.metric.clone(),
         value_ns: None,
         change: None,
@@ -547,6 +608,7 @@ fn unmeasured_row(group: &CompetitorGroup, competitor: &Competitor) -> RankedRow
         layouts: None,
         seconds: None,
         skipped: None,
+        failure: None,
         notes: Vec::new(),
     }
 }
@@ -573,6 +635,8 @@ struct CompetitorGroup {
     competitors: Vec<Competitor>,
     /// Index of the competitor beside which the others are measured.
     reference: usize,
+    /// Indices of the competitors that failed or declined in first looks.
+    unfit: BTreeSet<usize>,
 }
 
 impl CompetitorGroup {
@@ -581,6 +645,29 @@ impl CompetitorGroup {
         let reference = self.reference;
         let all = self.competitors.iter().enumerate();
         all.filter(move |(place, _)| *place != reference)
+    }
+
+    /// Makes another competitor the reference if the present one failed or declined. Reports whether there was another one that did not.
+    fn replace_unfit_reference(&mut self, found: &MeasuredGroups) -> bool {
+        let reference = self.reference;
+        let unfit = self.rivals().flat_map(|(place, rival)| {
+            let failures = found.failures_of(rival.key()).iter();
+            let failed = failures.map(|failure| failure.side);
+            let skipped = found.find_skip(rival.key()).map(|skipped| skipped.side);
+            failed.chain(skipped).map(move |side| match side {
+                Side::Base => reference,
+                Side::Candidate => place,
+            })
+        });
+        let unfit: Vec<usize> = unfit.collect();
+        self.unfit.extend(unfit);
+        if !self.unfit.contains(&reference) {
+            return false;
+        }
+        let mut places = 0..self.competitors.len();
+        let fit = places.find(|place| !self.unfit.contains(place));
+        self.reference = fit.unwrap_or(reference);
+        fit.is_some()
     }
 
     /// Fails if the benchmarks cannot be measured side by side.
@@ -685,6 +772,7 @@ fn form_groups(
             },
             competitors,
             reference: 0,
+            unfit: BTreeSet::new(),
         };
         group.check()?;
         if let Some(word) = &options.against {
@@ -741,7 +829,9 @@ fn find_common_part(by: &Dimension, key: &BenchmarkKey) -> Option<BenchmarkKey> 
 }
 
 /// Pairs each benchmark with the reference of its group.
-fn pair_with_references(groups: &[CompetitorGroup]) -> Vec<PairedTarget> {
+fn pair_with_references<'g>(
+    groups: impl Iterator<Item = &'g CompetitorGroup>,
+) -> Vec<PairedTarget> {
     let mut pairs: BTreeMap<(TargetName, TargetName), PairedTarget> = BTreeMap::new();
     for group in groups {
         let reference = &group.competitors[group.reference];

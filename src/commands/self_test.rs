@@ -301,7 +301,7 @@ fn run_trial(
         // Discard a trial with missing rounds, which is not comparable to complete ones.
         return Ok(result.end);
     }
-    let failed = std::mem::take(&mut recorded.failed);
+    let failures = std::mem::take(&mut recorded.failures);
     let metrics = std::mem::take(&mut recorded.metrics);
     let rounds = recorded.rounds();
     let all_series: Vec<PairedSeries<'_>> = rounds
@@ -315,7 +315,7 @@ fn run_trial(
         })
         .collect();
     let mut verdicts: BTreeMap<&BenchmarkKey, Verdict> =
-        failed.iter().map(|key| (key, Verdict::Failed)).collect();
+        failures.keys().map(|key| (key, Verdict::Failed)).collect();
     let judged = (world.interrupt).while_computing("", || judge(&all_series, &run.plan));
     for (series, comparison) in all_series.iter().zip(judged) {
         verdicts.insert(series.key, comparison.verdict);

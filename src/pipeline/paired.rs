@@ -17,9 +17,9 @@ use crate::session::World;
 use perfcheck_analysis::compare::{HostNoise, PairedSeries, Plan, check_settled};
 use perfcheck_analysis::findings::{RoundsCost, RunNote};
 use perfcheck_analysis::model::{
-    Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, EstimateKind, Event, GitState,
-    Metric, Nanos, NewRun, NullObserver, Observer, PastCommit, ProcessHead, ProcessOutcome,
-    ProcessRecord, Purpose, Round, RunId, Sample, Shard, Side, WarmUpGoal,
+    Benchmark, BenchmarkKey, BySide, DecisionSettings, Environment, EstimateKind, Event, Failure,
+    GitState, Metric, Nanos, NewRun, NullObserver, Observer, PastCommit, ProcessHead,
+    ProcessOutcome, ProcessRecord, Purpose, Round, RunId, Sample, Shard, Side, WarmUpGoal,
 };
 use perfcheck_bench::child::ProcessContext;
 use perfcheck_bench::measure::{
@@ -368,8 +368,8 @@ fn cost_of_rounds(spent: BenchmarkCost) -> (BenchmarkKey, RoundsCost) {
 pub(crate) fn remarks_on_skipped(spent: &[BenchmarkCost]) -> impl Iterator<Item = RunNote> + use<> {
     let mut skipped: BTreeMap<String, Vec<BenchmarkKey>> = BTreeMap::new();
     for one in spent {
-        if let Some(reason) = &one.skipped {
-            let benchmarks = skipped.entry(reason.clone()).or_default();
+        if let Some(visit) = &one.skipped {
+            let benchmarks = skipped.entry(visit.reason.clone()).or_default();
             benchmarks.push(one.key.clone());
         }
     }
@@ -406,7 +406,8 @@ pub(crate) struct RecordedRounds {
     pub(crate) metrics: BTreeMap<BenchmarkKey, Metric>,
     /// The shortest time of a program that does nothing, for each benchmark that is a program.
     pub(crate) start_ups: BTreeMap<BenchmarkKey, Nanos>,
-    pub(crate) failed: Vec<BenchmarkKey>,
+    /// The failures of each benchmark, on either side.
+    pub(crate) failures: BTreeMap<BenchmarkKey, Vec<Failure>>,
 }
 
 impl RecordedRounds {
@@ -432,7 +433,15 @@ impl RecordedRounds {
                     let sides = self.sides.entry(key).or_default();
                     sides.get_mut(side).insert(process.head.ordinal, recorded);
                 }
-                ProcessOutcome::Failed { .. } => self.failed.push(key),
+                // A failure is recorded on both sides.
+                ProcessOutcome::Failed { .. } if side == Side::Base => {}
+                ProcessOutcome::Failed { side, message } => {
+                    self.failures.entry(key).or_default().push(Failure {
+                        process: process.head.ordinal,
+                        side: *side,
+                        message: message.clone(),
+                    });
+                }
             }
         }
     }

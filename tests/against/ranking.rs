@@ -288,23 +288,82 @@ fn a_page_has_the_table_and_a_plot_of_the_intervals() {
     assert!(finished.stdout.ends_with("</html>\n"), "{finished}");
 }
 
-#[test]
-fn a_benchmark_that_fails_is_last_and_the_others_are_ranked() {
-    let machine = Machine::new();
-    let project = Project::of(
-        &machine,
-        "",
-        r#"
+/// Benchmarks of which some decline or fail. With as many iterations as `quick`, a sample of `slow` would take 10 s.
+const UNRELIABLE: &str = r#"
+    suite.bench("declines", |b| b.skip("needs a quantum computer"));
     suite.bench("broken", |_| panic!("on purpose"));
-    suite.bench("slow", |b| takes(b, 120));
-    suite.bench("fast", |b| takes(b, 100));
-"#,
+    suite.bench("slow", |b| b.iter_custom(|iterations| {
+        assert!(iterations < 10, "{iterations} iterations of 20 ms");
+        Duration::from_millis(20 * iterations)
+    }));
+    suite.bench("quick", |b| takes(b, 1_000));
+    suite.bench("flaky", |b| {
+        assert!(planted::starts() < 2, "it worked once");
+        takes(b, 1_000);
+    });
+"#;
+
+#[test]
+fn benchmarks_that_fail_or_decline_are_last_and_those_of_any_speed_are_ranked() {
+    let machine = Machine::new();
+    let project = Project::of(&machine, COUNTING, UNRELIABLE);
+    let rank = |words: &[&str], starts: &str| {
+        let starts = machine.home().join(starts);
+        let call = project.measure(&["rank"]).args(words);
+        call.env("STARTS", starts).run()
+    };
+    // The first two cannot be the reference of the first look.
+    let page = machine.home().join("ranks.html");
+    let html = format!("html={}", page.display());
+    let finished = rank(&["--report", &html], "all").expect_code(4);
+    assert_eq!(
+        ranks(&finished),
+        [
+            json!(["quick", 1, "reference"]),
+            json!(["slow", 2, "slower"]),
+            json!(["declines", null, "skipped"]),
+            json!(["broken", null, "failed"]),
+            json!(["flaky", null, "failed"]),
+        ],
+        "{finished}"
     );
-    let finished = project.measure(&["rank"]).run().expect_code(4);
-    let found = ranks(&finished);
-    assert_eq!(found[2], json!(["broken", null, "failed"]), "{finished}");
-    assert_eq!(found[0][1], 1, "{finished}");
-    assert_eq!(found[1][1], 2, "{finished}");
+    let page = fs::read_to_string(page).expect("a page");
+    for text in [
+        "`declines` was skipped: needs a quantum",
+        "on purpose",
+        "it worked once",
+    ] {
+        assert!(page.contains(text), "no {text} in {page}");
+    }
+
+    // A benchmark that fails after its first round is not ranked by that round.
+    let finished = rank(&["flaky", "quick", "--against", "quick"], "two").expect_code(4);
+    let failed = json!(["flaky", null, "failed"]);
+    assert_eq!(ranks(&finished)[1], failed, "{finished}");
+    let failure = finished.messages("benchmark-ranked")[1]["failure"].to_string();
+    assert!(failure.contains("it worked once"), "{finished}");
+
+    // Nothing failed, so nothing is wrong.
+    for (words, reference) in [
+        (&["declines", "quick"][..], "reference"),
+        (
+            &["declines", "quick", "--against", "declines"][..],
+            "skipped",
+        ),
+    ] {
+        let finished = rank(words, "none").expect_code(0);
+        let rows = finished.messages("benchmark-ranked");
+        for row in &rows {
+            let reason = match row["benchmark"]["id"].as_str() {
+                Some("declines") => json!("needs a quantum computer"),
+                _ => Value::Null,
+            };
+            assert_eq!(row["skipped"], reason, "{finished}");
+            assert_eq!(row["rank"], Value::Null, "{finished}");
+        }
+        assert_eq!(rows[0]["standing"], reference, "{finished}");
+        assert_eq!(rows[1]["standing"], "skipped", "{finished}");
+    }
 }
 
 #[test]

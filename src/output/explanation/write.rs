@@ -107,7 +107,7 @@ fn statements(explanation: &Explanation<'_>) -> Vec<Statement> {
                 }
                 Method::Stored(test) => unpaired::statements(explanation, comparison, test),
             });
-            statements.extend(extra_statements(comparison, method, subject));
+            statements.extend(extra_statements(explanation, comparison, method));
         }
         _ => {
             let decided = uncompared_statements(explanation);
@@ -568,9 +568,14 @@ fn explain_failed(
     )
 }
 
-/// Returns a statement for each comparison of instructions, sampled time, allocations, resources and latencies. `subject` is the statistic that the verdict is
-/// about. If it is the time, the statements say that the verdict does not cover what they describe.
-fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic) -> Vec<Statement> {
+/// Returns a statement for each comparison of instructions, sampled time, allocations, resources and latencies. If the verdict is about the time, the
+/// statements say that it does not cover what they describe.
+fn extra_statements(
+    explanation: &Explanation<'_>,
+    comparison: &Comparison,
+    method: Method,
+) -> Vec<Statement> {
+    let subject = explanation.run.begun.decision.analysis.subject;
     let allocations = comparison
         .allocations
         .as_ref()
@@ -580,7 +585,8 @@ fn extra_statements(comparison: &Comparison, method: Method, subject: Statistic)
         .as_ref()
         .map(|found| latencies(found, comparison.noise_threshold, method, subject));
     let instructions = comparison.instructions.as_ref();
-    let instructions = instructions.map(|found| instructions_compared(found, comparison, subject));
+    let instructions =
+        instructions.map(|found| instructions_compared(found, explanation, comparison));
     let sampled = comparison.sampled_time.as_ref().map(sampled_time);
     let usage = comparison.usage.as_ref();
     let usage = usage.map(|found| usage_compared(found, comparison.noise_threshold, subject));
@@ -634,9 +640,10 @@ fn allocations(found: &AllocationComparison, subject: Statistic) -> Statement {
 
 fn instructions_compared(
     found: &InstructionComparison,
+    explanation: &Explanation<'_>,
     comparison: &Comparison,
-    subject: Statistic,
 ) -> Statement {
+    let subject = explanation.run.begun.decision.analysis.subject;
     let one = &found.change;
     let ground = if one.exact {
         "Callgrind counted the same number in every process of a side, so the difference is exact."
@@ -668,7 +675,7 @@ fn instructions_compared(
             units::change(one.relative())
         )
     };
-    let relation = match extras::describe_contradiction(comparison) {
+    let relation = match extras::describe_contradiction(comparison, explanation.metric) {
         Some(contradiction) => format!(
             "The time contradicts them: {contradiction}.{}",
             describe_layouts(comparison)

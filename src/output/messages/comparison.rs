@@ -7,7 +7,7 @@ use super::measured::{LatencyChanges, UsageChanges};
 use super::run::VerdictCounts;
 use crate::output::view::ValueForm;
 use crate::output::words::remarks::{describe_limit_remark, describe_run_remark};
-use crate::output::words::{extras, remarks};
+use crate::output::words::{extras, remarks, sentences};
 use perfcheck_analysis::compare::{
     AllocationComparison, BLOCK, Centers, Comparison, Contender, Difference, Effects, Estimate,
     Extent, GateGroup, InstructionComparison, Location, Note, PublishedDecision, SampledTime,
@@ -229,7 +229,9 @@ impl<'a> BenchmarkCompared<'a> {
             seconds: row.seconds,
             same: row.sameness(),
             remarks: remarks::row_remarks(row)
-                .chain(found.and_then(extras::describe_contradiction))
+                .chain(found.and_then(|found| {
+                    extras::describe_contradiction(found, sentences::metric(row))
+                }))
                 .collect(),
             paired: found.and_then(PairedDetails::from_comparison),
             tested: found.and_then(Comparison::published_decision),
@@ -631,7 +633,7 @@ pub struct RankedRow {
     /// The text that distinguishes the benchmark from the others of its group.
     pub label: String,
     /// One more than the number of benchmarks of the group that are faster; benchmarks that cannot be told apart may share a rank. Null if the
-    /// benchmark failed.
+    /// benchmark is `failed` or `skipped`, and for a reference without other benchmarks that were measured.
     pub rank: Option<usize>,
     /// How the benchmark compares with the reference of its group.
     pub standing: Standing,
@@ -654,6 +656,8 @@ pub struct RankedRow {
     pub seconds: Option<f64>,
     /// The reason that the benchmark gave for not being measured; null if it gave none.
     pub skipped: Option<String>,
+    /// Message of the first process that failed if the benchmark is `failed`; null otherwise.
+    pub failure: Option<String>,
     /// Notes about the comparison. Empty if there are none.
     pub notes: Vec<Note>,
 }

@@ -248,7 +248,8 @@ fn costly_function<'r>(row: &'r Row<'_>) -> Option<&'r str> {
 
 /// Returns the remarks about a benchmark. Notes on what limits the comparison are included only if the verdict needs an explanation.
 fn notes(one: &PageBenchmark<'_>) -> Vec<String> {
-    let moved = one.row.comparison.iter().flat_map(extras::describe_changes);
+    let moved = one.row.comparison.iter();
+    let moved = moved.flat_map(|found| extras::describe_changes(found, one.metric));
     let limits = !sentences::is_fine(one.row);
     moved
         .chain(sentences::remarks_on(one.row, move |_| limits, one.metric))

@@ -94,7 +94,11 @@ fn write_row(writer: &mut dyn Write, row: &RankedRow, plot: &ForestPlot) -> io::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::{BenchmarkKey, Metric};
+    use crate::output::layout::TableFormat;
+    use crate::output::text::write_ranking;
+    use crate::output::view::MessageFormat;
+    use perfcheck_analysis::compare::Note;
+    use perfcheck_analysis::model::{BenchmarkKey, Metric, Side};
 
     fn row(id: &str, rank: Option<usize>, standing: Standing) -> RankedRow {
         RankedRow {
@@ -116,6 +120,7 @@ mod tests {
             layouts: None,
             seconds: None,
             skipped: None,
+            failure: None,
             notes: Vec::new(),
         }
     }
@@ -145,18 +150,25 @@ mod tests {
         }
     }
 
-    /// Returns the body of the page about these groups.
-    fn written(groups: Vec<RankedGroup>) -> String {
-        let found = RankFindings {
+    fn findings(groups: Vec<RankedGroup>) -> RankFindings {
+        RankFindings {
             groups,
             significance_level: 0.01,
             left_out: 0,
             remarks: vec!["The machine is <busy>.".into()],
             seed: 7,
             exit_code: 0,
-        };
+        }
+    }
+
+    /// Returns the body of the page about these groups.
+    fn written(groups: Vec<RankedGroup>) -> String {
+        written_page(&findings(groups))
+    }
+
+    fn written_page(found: &RankFindings) -> String {
         let mut page = Vec::new();
-        write_ranking_page(&mut page, &found, "a & b").expect("memory takes everything");
+        write_ranking_page(&mut page, found, "a & b").expect("memory takes everything");
         let page = String::from_utf8(page).expect("text");
         let (head, body) = page.split_once("<body>").expect("a document");
         assert!(head.contains("<title>a &amp; b: ranking</title>"), "{head}");
@@ -200,6 +212,64 @@ mod tests {
         let far = page(0.51);
         assert!(far.contains(arrow), "{far}");
         assert!(far.contains(">4</text>"), "{far}");
+    }
+
+    #[test]
+    fn every_form_says_why_a_benchmark_is_open_or_failed() {
+        let gap = Note::LoneFloor {
+            side: Side::Candidate,
+            gap: 0.25,
+        };
+        let rows = vec![
+            row("first", Some(1), Standing::Reference),
+            RankedRow {
+                notes: vec![gap, Note::SlowPathSuspected],
+                ..compared("open", 1, Standing::Open, [0.05, 0.07, 0.09])
+            },
+            RankedRow {
+                notes: vec![Note::ChangeDrifts],
+                ..compared("slower", 3, Standing::Slower, [0.05, 0.07, 0.09])
+            },
+            RankedRow {
+                failure: Some("panicked at <benches>: no\nmemory".into()),
+                ..row("broken", None, Standing::Failed)
+            },
+            RankedRow {
+                skipped: Some("needs AVX-512".into()),
+                ..row("declines", None, Standing::Skipped)
+            },
+        ];
+        let found = findings(vec![group("", rows)]);
+        let sentences = describe_ranking(&found);
+        assert_eq!(
+            sentences[2..],
+            [
+                "`open`: the fastest processes of this benchmark differ by 25.0 %, so no smaller change is reported: measure again when the host is quieter; the fastest samples are about equal, but other samples may have become slower (measure more rounds to find out)",
+                "`broken`: panicked at <benches>: no\nmemory",
+                "`declines` was skipped: needs AVX-512",
+            ]
+        );
+        let written = |format| {
+            let mut text = Vec::new();
+            write_ranking(&mut text, &found, MessageFormat::Human, format, usize::MAX)
+                .expect("memory takes everything");
+            String::from_utf8(text).expect("text")
+        };
+        for text in [
+            written(TableFormat::Text),
+            written(TableFormat::Markdown),
+            written_page(&found),
+        ] {
+            for words in [
+                "differ by 25.0 %",
+                "may have become slower",
+                "panicked at",
+                "needs AVX",
+            ] {
+                assert!(text.contains(words), "no {words} in {text}");
+            }
+            assert!(!text.contains("halves of the rounds"), "{text}");
+        }
     }
 
     #[test]

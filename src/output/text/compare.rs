@@ -342,11 +342,12 @@ fn difference_cell(row: &RankedRow) -> Cell {
     }
 }
 
-/// Returns the verdict whose color a benchmark has. A reference that is not the fastest and the benchmarks that are as fast need no attention.
+/// Returns the verdict whose color a benchmark has. A reference that is not the fastest needs no attention, nor do benchmarks that are as fast or
+/// were skipped.
 pub(crate) fn choose_color(row: &RankedRow) -> Verdict {
     match row.standing {
         Standing::Reference if row.rank == Some(1) => Verdict::Improved,
-        Standing::Reference | Standing::AsFast => Verdict::Unchanged,
+        Standing::Reference | Standing::AsFast | Standing::Skipped => Verdict::Unchanged,
         Standing::Faster => Verdict::Improved,
         Standing::Open => Verdict::Inconclusive,
         Standing::Slower => Verdict::Regressed,
@@ -371,6 +372,7 @@ pub(crate) fn describe_standing(row: &RankedRow) -> String {
         Standing::Open => "cannot tell",
         Standing::Slower => "slower",
         Standing::Failed => "failed",
+        Standing::Skipped => "skipped",
     };
     let path = match (row.standing, row.slow_side) {
         (Standing::Slower, Some(Side::Candidate)) => " (slow path)",
@@ -414,8 +416,7 @@ pub(crate) fn describe_ranking(found: &RankFindings) -> Vec<String> {
             "The code layout was not varied, so differences of a few percent may come from the places of functions in memory.".to_owned(),
         );
     }
-    let skipped = rows().filter_map(|row| Some((row, row.skipped.as_ref()?)));
-    lines.extend(skipped.map(|(row, reason)| format!("`{}` was skipped: {reason}", row.key.id)));
+    lines.extend(rows().filter_map(describe_doubt));
     if found.left_out > 0 {
         lines.push(format!(
             "{} left out, because no other benchmark belongs to the same group.",
@@ -423,6 +424,27 @@ pub(crate) fn describe_ranking(found: &RankFindings) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// Says why a benchmark was not measured, or could not be told apart from the reference. Returns `None` if the table shows all that is known.
+fn describe_doubt(row: &RankedRow) -> Option<String> {
+    let id = &row.key.id;
+    if let Some(reason) = &row.skipped {
+        return Some(format!("`{id}` was skipped: {reason}"));
+    }
+    if let Some(failure) = &row.failure {
+        return Some(format!("`{id}`: {failure}"));
+    }
+    let notes = row
+        .notes
+        .iter()
+        .filter(|note| row.standing == Standing::Open && remarks::asks_to_act(note));
+    // Both sides are of one run, so its name would not distinguish them.
+    let name = Side::Candidate.to_string();
+    let notes: Vec<String> = notes
+        .map(|note| note.to_string().replace(&name, "this benchmark"))
+        .collect();
+    (!notes.is_empty()).then(|| format!("`{id}`: {}", notes.join("; ")))
 }
 
 /// Says how much of the time of the fastest program is the start of its process. Returns `None` if that is little or unknown.

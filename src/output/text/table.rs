@@ -165,7 +165,8 @@ fn notes_on_row(row: &Row<'_>, verbosity: Verbosity) -> Vec<String> {
         Verbosity::Usual => !sentences::is_fine(row) && remarks::asks_to_act(note),
         Verbosity::Verbose => true,
     };
-    let moved = row.comparison.iter().flat_map(extras::describe_changes);
+    let moved = row.comparison.iter();
+    let moved = moved.flat_map(|found| extras::describe_changes(found, sentences::metric(row)));
     let outliers = (row.summary.as_ref())
         .filter(|_| verbosity == Verbosity::Verbose)
         .and_then(analysis::describe_outliers);

@@ -6,7 +6,7 @@ use perfcheck_analysis::compare::{
     InstructionComparison, InstructionSummary, LatencyComparison, LatencySummary, PercentileChange,
     SampledTime, UsageChange, UsageComparison,
 };
-use perfcheck_analysis::model::{BySide, Measurement, Verdict};
+use perfcheck_analysis::model::{BySide, Measurement, Metric, Verdict};
 
 const CLOSED_LOOP: &str = "Latencies are service times from a closed loop: each operation starts when the previous one ends, so they do not include the queueing that independent clients would see (coordinated omission). Percentiles are means over processes, accurate to 1/1024.";
 
@@ -71,8 +71,9 @@ pub(crate) fn latency_cell(found: &LatencySummary) -> Option<String> {
 }
 
 /// Describes how instructions, allocations and latencies changed, and how allocations may have changed, a sentence each. If the verdict is
-/// `regressed` or `improved`, also describes which functions take more or less time, and says so if the instructions are the same.
-pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
+/// `regressed` or `improved`, also describes which functions take more or less time, and says so if the instructions are the same. `metric` is that
+/// of the benchmark.
+pub(crate) fn describe_changes(comparison: &Comparison, metric: &Metric) -> Vec<String> {
     let allocations = comparison.allocations.as_ref();
     let changed = allocations
         .filter(|found| found.has_changed())
@@ -83,7 +84,7 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
     let instructions = instructions
         .filter(|found| is_called || found.change.has_changed())
         .map(describe_instruction_change);
-    let contradiction = describe_contradiction(comparison);
+    let contradiction = describe_contradiction(comparison, metric);
     let sampled = comparison.sampled_time.as_ref();
     let sampled = sampled.filter(|_| is_called).map(describe_sampled_time);
     let open =
@@ -102,15 +103,17 @@ pub(crate) fn describe_changes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// Explains a change of the time whose direction is opposite to that of the instructions. Returns `None` if the two do not contradict each other, if
-/// the verdict is about another metric, or if only some samples became slower or faster.
-pub(crate) fn describe_contradiction(comparison: &Comparison) -> Option<String> {
+/// the verdict is not about the time because the benchmark measures another `metric` or `--metric` names one, or if only some samples became slower
+/// or faster.
+pub(crate) fn describe_contradiction(comparison: &Comparison, metric: &Metric) -> Option<String> {
     let instructions = comparison.instructions.as_ref()?;
     let (count, time) = match (comparison.verdict, instructions.change.verdict) {
         (Verdict::Regressed, Verdict::Improved) => ("fewer", "more"),
         (Verdict::Improved, Verdict::Regressed) => ("more", "less"),
         _ => return None,
     };
-    if matches!(comparison.basis, Decision::OtherMetric(_)) || comparison.slow_side().is_some() {
+    let is_timed = metric.is_timed() && !matches!(comparison.basis, Decision::OtherMetric(_));
+    if !is_timed || comparison.slow_side().is_some() {
         return None;
     }
     let agreeing = comparison.look().and_then(|look| look.agreeing_rounds);
@@ -289,7 +292,7 @@ pub(crate) fn format_percentile_change(one: &PercentileChange) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::compare::{Estimate, Uncertainty};
+    use perfcheck_analysis::compare::{ChangeDescription, Estimate, Extent, Uncertainty};
 
     fn change(base: f64, candidate: f64, verdict: Verdict) -> CountChange {
         CountChange {
@@ -379,6 +382,43 @@ mod tests {
             describe_sampled_time(&found),
             "no function's time differs significantly in 4987 and 5012 samples"
         );
+    }
+
+    #[test]
+    fn instructions_contradict_only_what_measures_time() {
+        let comparison = Comparison {
+            verdict: Verdict::Regressed,
+            change: None,
+            compared: None,
+            p_value: None,
+            noise_threshold: 0.01,
+            smallest_callable: None,
+            extent: Extent::SideBySide {
+                rounds: 5,
+                stopped_early: false,
+                layouts: 0,
+            },
+            basis: Decision::Untested { location: None },
+            description: ChangeDescription::default(),
+            allocations: None,
+            instructions: Some(InstructionComparison {
+                change: change(20.0, 10.0, Verdict::Improved),
+                functions: Vec::new(),
+            }),
+            sampled_time: None,
+            latencies: None,
+            usage: None,
+            notes: Vec::new(),
+        };
+        let told = |metric| describe_contradiction(&comparison, &metric);
+        let text = told(Metric::Time).expect("fewer instructions take more time");
+        assert!(
+            text.starts_with("fewer instructions take more time"),
+            "{text}"
+        );
+        let unit = || "things".to_owned();
+        assert!(told(Metric::Rate { unit: unit() }).is_some());
+        assert_eq!(told(Metric::Amount { unit: unit() }), None);
     }
 
     #[test]

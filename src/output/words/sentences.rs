@@ -265,7 +265,8 @@ pub(crate) fn notes_beyond(
 /// and failures.
 pub(crate) fn notes(row: &Row<'_>, findings: &Findings<'_>) -> Vec<String> {
     let excesses = exceeded_limits(row, findings).map(remarks::describe_excess);
-    let moved = row.comparison.iter().flat_map(extras::describe_changes);
+    let moved = row.comparison.iter();
+    let moved = moved.flat_map(|found| extras::describe_changes(found, metric(row)));
     let differences = row
         .blocking
         .iter()

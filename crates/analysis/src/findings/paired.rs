@@ -79,8 +79,12 @@ impl<'m> PairedEvidence<'_, 'm> {
             .zip(summaries)
             .map(|(measurement, summary)| {
                 let comparison = comparisons.remove(&measurement.benchmark.key);
+                let failures = measurement.failures.len();
+                let has_enough = |found: &Comparison| {
+                    Plan::has_enough_rounds(found.extent.processes_candidate(), failures)
+                };
                 let (verdict, remark) = match &comparison {
-                    Some(found) if has_enough(measurement, found) => (
+                    Some(found) if has_enough(found) => (
                         found.verdict,
                         self.undecided_remark(&measurement.benchmark.key, found),
                     ),
@@ -195,13 +199,6 @@ impl<'m> PairedEvidence<'_, 'm> {
         let keys = both.iter().map(|(_, found, _)| found.benchmark.key.clone());
         keys.zip(comparisons).collect()
     }
-}
-
-/// Reports whether a benchmark has enough complete rounds for a verdict. If processes of the benchmark failed, it needs at least
-/// [`Plan::FEWEST_ROUNDS`]. If none failed, any number is enough.
-fn has_enough(measurement: &Measurement, comparison: &Comparison) -> bool {
-    measurement.failures.is_empty()
-        || comparison.extent.processes_candidate() >= Plan::FEWEST_ROUNDS as usize
 }
 
 /// Reports whether the benchmark has failures and all of them happened on the side of the base.

@@ -42,6 +42,24 @@ pub struct ResolvedSettings {
     pub past_visit: Option<Duration>,
 }
 
+/// The subjects that a round compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PairedSubjects {
+    /// Two builds of one benchmark.
+    Builds,
+    /// Two benchmarks of one build.
+    Benchmarks,
+}
+
+/// A visit in which a benchmark declined to be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedVisit {
+    /// The side on which the benchmark declined.
+    pub side: Side,
+    /// The reason that its author gives.
+    pub reason: String,
+}
+
 /// How exactly a harness accepts times for warm-up and measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimePrecision {
@@ -74,8 +92,8 @@ pub(super) struct CampaignBenchmark {
     pub(super) standing: LookStatus,
     /// The number of rounds in which this benchmark waited for others. They do not count toward its maximum number of rounds.
     pub(super) waited: u32,
-    /// The reason why the benchmark declines to be visited, if it does.
-    pub(super) skipped: Option<String>,
+    /// The visit in which the benchmark declined, if it did.
+    pub(super) skipped: Option<SkippedVisit>,
     /// How long the visits so far took, including the benchmark's share of the time for starting processes.
     pub(super) time: Duration,
     /// How long a visit takes. Before the first visit this is the expected duration, then the mean of the visits so far.
@@ -124,6 +142,14 @@ impl CampaignBenchmark {
         match (side, &self.base_id) {
             (Side::Base, Some(id)) => id,
             _ => &self.subject.key.id,
+        }
+    }
+
+    /// Returns the subjects that the rounds of this benchmark compare.
+    pub(super) fn paired_subjects(&self) -> PairedSubjects {
+        match self.base_id {
+            Some(_) => PairedSubjects::Benchmarks,
+            None => PairedSubjects::Builds,
         }
     }
 

@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::benchmark::{CampaignBenchmark, ResolvedSettings};
+use super::benchmark::{CampaignBenchmark, ResolvedSettings, SkippedVisit};
 use super::criterion::CriterionDriver;
 use super::discover::{DiscoveredTarget, HarnessKind};
 use super::driver::{BenchDriver, TargetRound};
@@ -55,8 +55,8 @@ pub struct BenchmarkCost {
     pub ran_out_of_time: bool,
     /// Whether the processes of both sides could be alive at the same time. Otherwise they ran one after the other.
     pub is_together: bool,
-    /// The reason why the benchmark declined to be measured, if it did.
-    pub skipped: Option<String>,
+    /// The visit in which the benchmark declined to be measured, if it did.
+    pub skipped: Option<SkippedVisit>,
 }
 
 /// The result of a campaign.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::benchmark::{BenchmarkIndex, CampaignBenchmark, TimePrecision};
+use super::benchmark::{BenchmarkIndex, CampaignBenchmark, SkippedVisit, TimePrecision};
 use super::plan::CampaignSettings;
 use super::process::{ActiveProcesses, Interrupted, ProcessObserver};
 use super::progress::RemainingWork;
@@ -11,7 +11,7 @@ use super::schedule;
 use super::sides::SideResult;
 use super::target::Target;
 use perfcheck_analysis::model::{
-    BenchmarkInProcess, Event, Interleaving, ProcessOutcome, Round, Sample, Side,
+    BenchmarkInProcess, BenchmarkKey, Event, Interleaving, ProcessOutcome, Round, Sample, Side,
 };
 use perfcheck_stats::Draws;
 
@@ -187,16 +187,22 @@ impl TargetRound<'_, '_> {
         *self.ended_visits += 1;
     }
 
-    /// Records that the benchmark declines to be measured.
-    pub(super) fn record_skip(&mut self, index: BenchmarkIndex, reason: &str) {
+    /// Records that a benchmark declined to be measured: this one, or the one that the base measures beside it.
+    pub(super) fn record_skip(&mut self, index: BenchmarkIndex, skipped: SkippedVisit) {
         *self.ended_visits += 1;
+        let executable = self.target.executables.get(skipped.side);
+        let declined = BenchmarkKey {
+            package: executable.package.clone(),
+            target: executable.target.clone(),
+            id: self.benchmark(index).id_on(skipped.side).to_owned(),
+        };
+        self.settings.context.observer.observe(&Event::Skipped {
+            benchmark: &declined,
+            reason: &skipped.reason,
+        });
         let benchmark = self.benchmark_mut(index);
         benchmark.done = true;
-        benchmark.skipped = Some(reason.to_owned());
-        self.settings.context.observer.observe(&Event::Skipped {
-            benchmark: &self.benchmark(index).subject.key,
-            reason,
-        });
+        benchmark.skipped = Some(skipped);
     }
 
     /// Records a failure on `side` as a failure of both sides, because the other side has nothing to be compared with.

@@ -5,7 +5,7 @@
 //! All random choices are drawn in `schedule.rs`.
 //!
 //! Must not decide what a result means, nor print. There are two invariants. For the same seed, the processes of a run do the same things in the same
-//! order, whichever comparisons follow. Both sides get the same requests, whatever either side does.
+//! order, whichever comparisons follow. Both builds of a benchmark get the same requests, whatever either of them does.
 
 mod benchmark;
 mod campaign;
@@ -26,7 +26,7 @@ mod sides;
 mod target;
 mod visit;
 
-pub use benchmark::{ResolvedSettings, SampleLengths, TimeLimit};
+pub use benchmark::{ResolvedSettings, SampleLengths, SkippedVisit, TimeLimit};
 pub use campaign::{BenchmarkCost, Campaign, CampaignEnd, CampaignResult, CampaignSink};
 pub use counting::{
     CountError, CountRequest, CountResult, LineCounter, count_instructions, count_stacks,

@@ -13,7 +13,7 @@ use super::benchmark::{BenchmarkIndex, PerBenchmark};
 use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::process::{CpuPinning, Interrupted, PinnableChild, ProcessObserver, SharedCache};
 use super::schedule::{self, SampleLayout};
-use super::sides::{SideChild, SideError, SideResult};
+use super::sides::{CampaignSides, SideChild, SideError, SideResult};
 use super::visit::{
     RoundSampling, Sampling, VisitOutcome, VisitRequest, VisitResult, lay_out_again, visit,
 };
@@ -49,8 +49,8 @@ pub(super) struct OwnDriver {
 /// The state of a benchmark in this driver.
 #[derive(Debug, Clone, Default)]
 struct OwnBenchmark {
-    /// The layout of the benchmark's samples, which the first visit determines.
-    layout: Option<SampleLayout>,
+    /// The layout of the benchmark's samples on each side, which the first visit determines.
+    layouts: Option<CampaignSides<SampleLayout>>,
     /// How many times in a row the benchmark failed while both sides were alive, and then succeeded with one side at a time.
     trials: u32,
 }
@@ -208,11 +208,11 @@ impl OwnDriver {
                     self.record_visit(round, index, visit);
                 }
                 Ok(PinnedVisit {
-                    outcome: VisitOutcome::Skipped(reason),
+                    outcome: VisitOutcome::Skipped(skipped),
                     ..
                 }) => {
                     round.unvisited.pop();
-                    round.record_skip(index, &reason);
+                    round.record_skip(index, skipped);
                 }
                 // The program of one side may have another order, and may have passed this benchmark already. Another process will reach it.
                 Ok(PinnedVisit {
@@ -268,10 +268,10 @@ impl OwnDriver {
             round.processes.head(side).conduct = process_usage(&watch, &mut session);
             match visited.outcome {
                 VisitOutcome::Measured(measured) => sides.extend(measured),
-                VisitOutcome::Skipped(reason) => {
+                VisitOutcome::Skipped(skipped) => {
                     session.bye().map_err(SideError::on(side))?;
                     round.unvisited.pop();
-                    round.record_skip(index, &reason);
+                    round.record_skip(index, skipped);
                     return Ok(());
                 }
                 VisitOutcome::Absent(side) => return Err(SideError::on(side)(absent_error())),
@@ -335,13 +335,14 @@ impl OwnDriver {
                 settings: plan.round,
                 start_time: live.start_time,
                 had: benchmark.rounds.len(),
+                subjects: benchmark.paired_subjects(),
                 coin: round.draws(&format!("quads/{}", ids.candidate)),
             }),
         };
         let request = VisitRequest {
             ids,
             metric: &benchmark.subject.metric,
-            layout: &mut self.benchmarks[index].layout,
+            layouts: &mut self.benchmarks[index].layouts,
             known_ns: benchmark.lengths.candidate.known_ns_if_short(),
             sampling,
             shared_cache: &mut self.shared_cache.borrow_mut(),
@@ -363,13 +364,12 @@ impl OwnDriver {
         visit: SuccessfulVisit<VisitResult>,
     ) {
         let benchmark = round.benchmark(index);
-        let layout = &mut self.benchmarks[index].layout;
-        if let (Some(plan), Some(known)) = (&round.settings.plan, &*layout)
+        let layouts = &mut self.benchmarks[index].layouts;
+        if let (Some(plan), Some(known)) = (&round.settings.plan, &*layouts)
             && benchmark.subject.metric.is_timed()
-            && let Some(again) =
-                lay_out_again(&plan.round, known, benchmark.rounds.len(), &visit.sides)
+            && let Some(again) = lay_out_again(&plan.round, known, benchmark, &visit.sides)
         {
-            *layout = Some(again);
+            *layouts = Some(again);
         }
         let record = |side: SideResult<VisitResult>| {
             let VisitResult {

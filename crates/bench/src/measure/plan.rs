@@ -1,20 +1,25 @@
 //! The settings that all rounds of a campaign share, and the plan of a side-by-side measurement. Computes the layout of rounds of two sides, whose
 //! samples alternate in quads (ABBA or BAAB). Two successive quads are compared together.
+//!
+//! Two builds of a benchmark run the same number of iterations. So do two benchmarks, unless the slower one would take too long with as many.
 
 use std::time::{Duration, Instant};
 
-use super::benchmark::{ResolvedSettings, TimeLimit};
+use super::benchmark::{PairedSubjects, ResolvedSettings, TimeLimit};
+use super::sides::CampaignSides;
 use crate::child::ProcessContext;
 use crate::measure::FlatSchedule;
 use crate::measure::schedule::{SampleLayout, compute_ramp};
 use perfcheck_analysis::compare::Plan;
-use perfcheck_analysis::model::{Benchmark, Interleaving, Nanos, SamplingSettings};
+use perfcheck_analysis::model::{Benchmark, BySide, Interleaving, Nanos, SamplingSettings, Side};
 use perfcheck_host::ControlProbe;
 
 /// If two quads take longer than this, in nanoseconds, a round has only one quad.
 const LONG_QUADS_NS: f64 = 6e8;
 /// Minimum sampling time of a round, as a share of the time for starting and setting up its processes.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
+/// Two benchmarks have their own numbers of iterations if an iteration of one takes more than this many times as long as an iteration of the other.
+const MOST_UNLIKE: f64 = 4.0;
 
 /// The plan of a side-by-side measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -104,11 +109,46 @@ impl RoundSettings {
     }
 }
 
+/// Reports whether each side has its own number of iterations. `sides_ns` has the time of an iteration on each side.
+pub(super) fn have_own_iterations(subjects: PairedSubjects, sides_ns: [f64; 2]) -> bool {
+    let [quicker_ns, slower_ns] = sort_times(sides_ns);
+    subjects == PairedSubjects::Benchmarks && slower_ns > MOST_UNLIKE * quicker_ns
+}
+
+/// Returns the times of the quicker and of the slower side. No time is shorter than a picosecond.
+fn sort_times(sides_ns: [f64; 2]) -> [f64; 2] {
+    let [one, other] = sides_ns.map(|ns| ns.max(1e-3));
+    [one.min(other), one.max(other)]
+}
+
+/// Lays out the samples of each side of a benchmark's rounds. `sides_ns` has the time of an iteration on each side.
+pub(super) fn compute_round_layouts(
+    settings: &RoundSettings,
+    sides_ns: BySide<f64>,
+    subjects: PairedSubjects,
+) -> CampaignSides<SampleLayout> {
+    let times = [sides_ns.base, sides_ns.candidate];
+    let [base, candidate] = if have_own_iterations(subjects, times) {
+        times.map(|ns| compute_round_layout(settings, [ns; 2]))
+    } else {
+        let both = compute_round_layout(settings, times);
+        [both.clone(), both]
+    };
+    BySide { base, candidate }.into()
+}
+
+/// Returns how long an iteration of the base and the iterations that the candidate runs meanwhile take together, in nanoseconds, without setup and
+/// drops.
+pub(super) fn iteration_ns_of_both(layouts: &CampaignSides<SampleLayout>) -> f64 {
+    let (base, candidate) = (layouts.get(Side::Base), layouts.get(Side::Candidate));
+    let iterations = |layout: &SampleLayout| layout.iterations_with_lead_in() as f64;
+    base.iteration_ns[0] + candidate.iteration_ns[1] * (iterations(candidate) / iterations(base))
+}
+
 /// Lays out the samples of a benchmark's rounds, for both sides alike. `sides_ns` has the time of an iteration on each side. Samples of the quicker
 /// side get the target length. The number of samples comes from [`compute_quads`].
 pub(super) fn compute_round_layout(settings: &RoundSettings, sides_ns: [f64; 2]) -> SampleLayout {
-    let quicker_ns = sides_ns[0].min(sides_ns[1]).max(1e-3);
-    let slower_ns = sides_ns[0].max(sides_ns[1]).max(1e-3);
+    let [quicker_ns, slower_ns] = sort_times(sides_ns);
     let iterations = (settings.sample.as_f64() / quicker_ns).round().max(1.0);
     let lead_in = if iterations > 1.0 {
         (iterations * settings.lead_in).round()
@@ -135,7 +175,7 @@ pub(super) fn compute_quads(
     total_ns: f64,
     overhead: Duration,
 ) -> u64 {
-    let iterations = layout.flat.map_or(1, |flat| flat.iterations) + layout.lead_in;
+    let iterations = layout.iterations_with_lead_in();
     // A warm-up may be wrong: assume at least the iteration time that the samples were laid out for.
     let total_ns = total_ns.max(2.0 * layout.iteration_ns[0]);
     let quad_ns = 2.0 * iterations as f64 * total_ns;
@@ -243,6 +283,55 @@ mod tests {
         let layout = compute_round_layout(&settings, [1000.0; 2]);
         let of = |total_ns| compute_quads(&settings, &layout, 0, total_ns, Duration::ZERO);
         assert_eq!((of(0.0), of(f64::NAN), of(2000.0)), (8, 8, 8));
+    }
+
+    /// Lays out rounds in which an iteration takes this long on each side.
+    fn layouts_of(sides_ns: [f64; 2], subjects: PairedSubjects) -> CampaignSides<SampleLayout> {
+        let [base, candidate] = sides_ns;
+        let sides_ns = BySide { base, candidate };
+        compute_round_layouts(&RoundSettings::default(), sides_ns, subjects)
+    }
+
+    /// Returns how long the first round of two benchmarks takes after its warm-up, in nanoseconds.
+    fn round_ns(sides_ns: [f64; 2]) -> f64 {
+        let layouts = layouts_of(sides_ns, PairedSubjects::Benchmarks);
+        let quads = compute_quads(
+            &RoundSettings::default(),
+            layouts.get(Side::Base),
+            0,
+            iteration_ns_of_both(&layouts),
+            Duration::ZERO,
+        );
+        let side_ns = |(side, ns): (&Side, f64)| {
+            let layout = layouts.get(*side);
+            let samples = 2 * quads * layout.iterations_with_lead_in();
+            (samples + layout.linear.iter().sum::<u64>()) as f64 * ns
+        };
+        Side::BOTH.iter().zip(sides_ns).map(side_ns).sum()
+    }
+
+    #[test]
+    fn a_round_of_two_benchmarks_is_as_short_as_the_slower_one_allows() {
+        let times = [0.3, 7.0, 1e3, 5e4, 5e5, 3e6, 2e7, 2e9];
+        for (base, candidate) in times.iter().flat_map(|ns| times.map(|other| (*ns, other))) {
+            let took = round_ns([base, candidate]);
+            // Ramps and samples of short iterations, and four samples of each side.
+            let most = 50.0 * MS + 8.0 * base.max(candidate);
+            assert!(took < most, "{base} ns beside {candidate} ns: {took} ns");
+        }
+    }
+
+    #[test]
+    fn only_benchmarks_that_are_more_than_four_times_as_slow_have_their_own_iterations() {
+        let iterations = |sides_ns, subjects| {
+            let layouts = layouts_of(sides_ns, subjects);
+            Side::BOTH.map(|side| layouts.get(side).iterations_with_lead_in())
+        };
+        let [builds, benchmarks] = [PairedSubjects::Builds, PairedSubjects::Benchmarks];
+        assert_eq!(iterations([1e3, 20.0 * MS], builds), [600, 600]);
+        assert_eq!(iterations([4e3, 1e3], benchmarks), [600, 600]);
+        assert_eq!(iterations([5e3, 1e3], benchmarks), [120, 600]);
+        assert_eq!(iterations([1e3, 20.0 * MS], benchmarks), [600, 1]);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::benchmark::BenchmarkIndex;
+use super::benchmark::{BenchmarkIndex, SkippedVisit};
 use super::driver::{BenchDriver, SuccessfulVisit, TargetRound};
 use super::process::{Interrupted, ProcessObserver};
 use super::sides::{CampaignSides, SideResult};
@@ -98,7 +98,7 @@ impl PrintedDriver {
                 Ok(Some(benchmark.record(outcome)))
             }
             PrintedValue::Nothing(reason) => {
-                round.record_skip(index, &reason);
+                round.record_skip(index, SkippedVisit { side, reason });
                 Ok(None)
             }
         }

@@ -36,11 +36,12 @@ pub struct FlatSchedule {
     pub samples: u64,
 }
 
-/// The schedule of a process after its warm-up. Both sides of a round have the same schedule.
+/// The schedule of a process after its warm-up. Both sides of a round have the same schedule, unless they measure two benchmarks of very different
+/// speed.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SampleLayout {
     /// The time of an iteration for which the schedule was computed, in nanoseconds: first on the quicker side, then on the slower side. Both are
-    /// equal if only one side is measured.
+    /// equal if the schedule is for one side.
     pub(super) iteration_ns: [f64; 2],
     /// The iteration counts of the linear phase: d, 2d, ..., Nd. Empty if there is no linear phase.
     pub(super) linear: Vec<u64>,
@@ -51,6 +52,18 @@ pub(super) struct SampleLayout {
 }
 
 impl SampleLayout {
+    /// Returns the number of iterations of a flat sample and of its lead-in.
+    pub(super) fn iterations_with_lead_in(&self) -> u64 {
+        self.flat.map_or(1, |flat| flat.iterations) + self.lead_in
+    }
+
+    /// Sets the number of flat samples.
+    pub(super) fn set_samples(&mut self, samples: u64) {
+        if let Some(flat) = &mut self.flat {
+            flat.samples = samples;
+        }
+    }
+
     /// Returns the request for the linear phase.
     pub(super) fn linear_request(&self) -> Vec<SampleSpec> {
         self.linear

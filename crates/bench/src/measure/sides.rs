@@ -29,7 +29,7 @@ impl SideError {
 }
 
 /// The candidate's value, and the base's if there is a base.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct CampaignSides<T> {
     pub(super) base: Option<T>,
     pub(super) candidate: T,

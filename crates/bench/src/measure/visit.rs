@@ -1,7 +1,8 @@
 //! Visits a benchmark of our own harness: warms it up and samples it, in the child of one side or alternately in the children of both sides. Then
 //! takes the untimed measurements: allocations of iterations and latencies of single operations.
 //!
-//! Invariant: both sides get the same requests in the same order, independent of what the other side does.
+//! Invariant: both sides get the same requests in the same order, independent of what the other side does. Two benchmarks of very different speed are
+//! the exception: the number of their iterations differs.
 
 #![expect(
     clippy::disallowed_methods,
@@ -10,13 +11,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::benchmark::ResolvedSettings;
-use super::plan::{RoundSettings, compute_quads, compute_round_layout};
+use super::benchmark::{CampaignBenchmark, PairedSubjects, ResolvedSettings, SkippedVisit};
+use super::plan::{
+    RoundSettings, compute_quads, compute_round_layout, compute_round_layouts, have_own_iterations,
+    iteration_ns_of_both,
+};
 use super::process::SharedCache;
 use super::schedule::{
     SampleLayout, compute_layout, draw_leaders, draw_order, expected_duration, planned_iteration_ns,
 };
-use super::sides::{SideChild, SideError, SideResult};
+use super::sides::{CampaignSides, SideChild, SideError, SideResult};
 use crate::child::{
     Capability, ChildError, RequestKind, SampleSpec, Session, StartOutcome, WarmUp,
 };
@@ -53,7 +57,7 @@ pub(super) struct VisitResult {
 /// The outcome of a visit that did not fail.
 pub(super) enum VisitOutcome {
     Measured(Vec<SideResult<VisitResult>>),
-    Skipped(String),
+    Skipped(SkippedVisit),
     /// The child of this side goes through its benchmarks by itself, and has already passed this benchmark or no longer announces it.
     Absent(Side),
 }
@@ -64,8 +68,8 @@ pub(super) struct VisitRequest<'a> {
     pub(super) ids: BySide<&'a str>,
     /// The metric of the benchmark's samples. If they are amounts, only the warm-up shows how long an iteration takes.
     pub(super) metric: &'a Metric,
-    /// The layout of the samples. The first visit of a run sets it, and later visits repeat it.
-    pub(super) layout: &'a mut Option<SampleLayout>,
+    /// The layout of the samples on each side. The first visit of a run sets it, and later visits repeat it.
+    pub(super) layouts: &'a mut Option<CampaignSides<SampleLayout>>,
     /// Time of an iteration in nanoseconds, if the samples of the previous visit were too short.
     pub(super) known_ns: Option<f64>,
     pub(super) sampling: Sampling,
@@ -86,6 +90,7 @@ pub(super) struct RoundSampling {
     pub(super) start_time: Duration,
     /// Number of earlier rounds of the benchmark.
     pub(super) had: usize,
+    pub(super) subjects: PairedSubjects,
     /// Draws the side that goes first: once for the visit, then once for every two quads. The second of these quads begins with the other side.
     pub(super) coin: Draws,
 }
@@ -129,11 +134,16 @@ pub(super) fn visit(
         let started = start_or_advance(&mut child.session, request.ids.get(side));
         match started.map_err(SideError::on(side))? {
             Some(StartOutcome::Ready(result)) => ready.push(SideResult { side, result }),
-            Some(StartOutcome::Skipped(reason)) => skipped = Some(reason),
+            Some(StartOutcome::Skipped(reason)) => {
+                // If both sides decline, the reason of the candidate counts.
+                if skipped.is_none() || side == Side::Candidate {
+                    skipped = Some(SkippedVisit { side, reason });
+                }
+            }
             None => return Ok(VisitOutcome::Absent(side)),
         }
     }
-    if let Some(reason) = skipped {
+    if let Some(skipped) = skipped {
         // A side that has started the benchmark must finish it before it accepts the next request.
         for child in children {
             if ready.iter().any(|started| started.side == child.side) {
@@ -141,7 +151,7 @@ pub(super) fn visit(
                 finished.map_err(SideError::on(child.side))?;
             }
         }
-        return Ok(VisitOutcome::Skipped(reason));
+        return Ok(VisitOutcome::Skipped(skipped));
     }
     if let Sampling::Round(_) = request.sampling
         && children.len() > 1
@@ -169,14 +179,14 @@ pub(super) fn visit(
                     resolved,
                     warm[place],
                     known,
-                    request.layout,
+                    request.layouts,
                     series,
                 )
             })?;
         }
         Sampling::Round(round) => {
-            let layout = round.lay_out(children, &warm, request.metric, request.layout, began)?;
-            round.sample(children, &warm, &layout, &mut results)?;
+            let layouts = round.lay_out(children, &warm, request.metric, request.layouts, began)?;
+            round.sample(children, &warm, &layouts, &mut results)?;
         }
     }
     let scope = request.sampling.untimed();
@@ -259,7 +269,7 @@ fn sample_process(
     resolved: &ResolvedSettings,
     warm: WarmUp,
     known: KnownIteration,
-    layout: &mut Option<SampleLayout>,
+    layouts: &mut Option<CampaignSides<SampleLayout>>,
     series: &mut Series,
 ) -> Result<(), ChildError> {
     let lay_out_for = |body_ns: f64| {
@@ -272,10 +282,12 @@ fn sample_process(
         )
     };
     if let Some(ns) = known.ns {
-        *layout = Some(lay_out_for(ns));
+        *layouts = Some(CampaignSides::single(lay_out_for(ns)));
     }
-    let is_first = layout.is_none();
-    let layout = layout.get_or_insert_with(|| lay_out_for(warm.body.per_iteration()));
+    let is_first = layouts.is_none();
+    let layouts = layouts
+        .get_or_insert_with(|| CampaignSides::single(lay_out_for(warm.body.per_iteration())));
+    let layout = &mut layouts.candidate;
     series.linear = request_samples(session, &layout.linear_request(), warm)?;
     // Only the longer half is used: the clock's resolution spoils very short samples.
     let longer = &series.linear[series.linear.len() / 2..];
@@ -290,21 +302,23 @@ fn sample_process(
 }
 
 impl RoundSampling {
-    /// Returns the layout of a round. The first round determines the iterations. The number of samples is computed for each round, except if the
-    /// sides run one after the other.
+    /// Returns the layout of a round on each side. The first round determines the iterations. The number of samples is computed for each round,
+    /// except if the sides run one after the other.
     fn lay_out(
         &self,
         children: &mut [SideChild<Session<'_>>],
         warm: &[WarmUp],
         metric: &Metric,
-        layout: &mut Option<SampleLayout>,
+        layouts: &mut Option<CampaignSides<SampleLayout>>,
         began: Instant,
-    ) -> Result<SampleLayout, SideError> {
+    ) -> Result<CampaignSides<SampleLayout>, SideError> {
         let apart = children.len() == 1;
-        let is_first = layout.is_none();
-        let mut sides_ns = [f64::INFINITY; 2];
-        // If the sides run one after the other, each of them calibrates in its first round, although both use the layout of the side that ran first.
-        if is_first || apart && self.had == 0 {
+        let mut is_new = layouts.is_none();
+        let mut sides_ns = per_side([]);
+        // If the sides run one after the other, each of them calibrates in its first round, although two builds both use the layout of the side that
+        // ran first.
+        let calibrates = is_new || apart && self.had == 0;
+        if calibrates {
             let of_sides = request_each(children, |place, session| {
                 if metric.is_timed() {
                     calibrate(session, &self.settings, warm[place])
@@ -312,19 +326,31 @@ impl RoundSampling {
                     Ok(warm[place].body.per_iteration().max(1e-3))
                 }
             })?;
-            sides_ns = per_side(&of_sides);
+            let sides = children.iter().map(|child| child.side);
+            sides_ns = per_side(sides.zip(of_sides));
         }
-        let laid_out = layout.get_or_insert_with(|| compute_round_layout(&self.settings, sides_ns));
-        if is_first || !apart {
+        let laid_out = layouts
+            .get_or_insert_with(|| compute_round_layouts(&self.settings, sides_ns, self.subjects));
+        if let [child] = children
+            && calibrates
+        {
+            let (own, own_ns) = (laid_out.get_mut(child.side), *sides_ns.get(child.side));
+            if have_own_iterations(self.subjects, [own.iteration_ns[0], own_ns]) {
+                *own = compute_round_layout(&self.settings, [own_ns; 2]);
+                is_new = true;
+            }
+        }
+        if is_new || !apart {
             let overhead = (began.elapsed() + self.start_time) * if apart { 2 } else { 1 };
             // Noise slows body, setup and drops of a warm-up down alike, so only the ratio of the total to the body is used.
             let added =
                 |warm: &WarmUp| warm.total_per_iteration() / warm.body.per_iteration().max(1e-3);
             let added = warm.iter().map(added).sum::<f64>() / warm.len() as f64;
-            let both_ns = added * laid_out.iteration_ns.iter().sum::<f64>();
-            let quads = compute_quads(&self.settings, laid_out, self.had, both_ns, overhead);
-            if let Some(flat) = &mut laid_out.flat {
-                flat.samples = 2 * quads;
+            let both_ns = added * iteration_ns_of_both(laid_out);
+            let base = laid_out.get(Side::Base);
+            let quads = compute_quads(&self.settings, base, self.had, both_ns, overhead);
+            for side in Side::BOTH {
+                laid_out.get_mut(side).set_samples(2 * quads);
             }
         }
         Ok(laid_out.clone())
@@ -336,17 +362,19 @@ impl RoundSampling {
         &mut self,
         children: &mut [SideChild<Session<'_>>],
         warm: &[WarmUp],
-        layout: &SampleLayout,
+        layouts: &CampaignSides<SampleLayout>,
         results: &mut [VisitResult],
     ) -> Result<(), SideError> {
+        let by_place = children.iter().map(|child| layouts.get(child.side));
+        let by_place: Vec<&SampleLayout> = by_place.collect();
         if self.had == 0 {
             request_each(children, |place, session| {
                 results[place].series.linear =
-                    request_samples(session, &layout.linear_request(), warm[place])?;
+                    request_samples(session, &by_place[place].linear_request(), warm[place])?;
                 Ok(())
             })?;
         }
-        let samples = layout.flat.map_or(0, |flat| flat.samples);
+        let samples = by_place[0].flat.map_or(0, |flat| flat.samples);
         for leader in draw_leaders(&mut self.coin, samples as usize / 2) {
             let quad: &[usize] = match children {
                 [_] => &[0, 0],
@@ -359,7 +387,7 @@ impl RoundSampling {
             }
             for place in quad.iter().copied() {
                 let SideChild { side, session } = &mut children[place];
-                let taken = sample_with_lead_in(session, layout, warm[place]);
+                let taken = sample_with_lead_in(session, by_place[place], warm[place]);
                 let taken = taken.map_err(SideError::on(*side))?;
                 results[place].series.flat.push(taken);
             }
@@ -368,36 +396,52 @@ impl RoundSampling {
     }
 }
 
-/// Returns a new layout for the next rounds if the results of these `sides` show that `layout` makes samples too short or too few, for example
-/// because noise disturbed the first round. Returns `None` to keep the layout.
+/// Returns new layouts for the next rounds if the results of these `sides` show that the `known` ones make samples too short or too few, for example
+/// because noise disturbed the first round. Returns `None` to keep the layouts.
 pub(super) fn lay_out_again(
     settings: &RoundSettings,
-    layout: &SampleLayout,
-    rounds: usize,
+    known: &CampaignSides<SampleLayout>,
+    benchmark: &CampaignBenchmark,
     sides: &[SideResult<VisitResult>],
-) -> Option<SampleLayout> {
+) -> Option<CampaignSides<SampleLayout>> {
     let quickest = |side: &SideResult<VisitResult>| Sample::quickest_ns(&side.result.series.flat);
-    let sides_ns = per_side(&sides.iter().map(quickest).collect::<Vec<_>>());
-    let quickest_ns = sides_ns[0].min(sides_ns[1]);
-    if !quickest_ns.is_finite() {
+    let sides_ns = per_side(sides.iter().map(|side| (side.side, quickest(side))));
+    if !sides_ns.base.is_finite() {
         return None;
     }
-    let was_hit =
-        rounds < ROUNDS_LAID_OUT_AGAIN && quickest_ns * HIT_ROUND < layout.iteration_ns[0];
-    let process = ProcessSampling {
-        iterations: layout.flat.map_or(1, |flat| flat.iterations) as f64,
-        iteration_ns: quickest_ns,
+    let may_be_hit = benchmark.rounds.len() < ROUNDS_LAID_OUT_AGAIN;
+    let is_wrong = |side: &Side| {
+        let (layout, quickest_ns) = (known.get(*side), *sides_ns.get(*side));
+        let process = ProcessSampling {
+            iterations: layout.flat.map_or(1, |flat| flat.iterations) as f64,
+            iteration_ns: quickest_ns,
+        };
+        may_be_hit && quickest_ns * HIT_ROUND < layout.iteration_ns[0]
+            || process.is_too_short(quickest_ns, ASSUMED_CLOCK_STEP_NS)
     };
-    let is_short = process.is_too_short(quickest_ns, ASSUMED_CLOCK_STEP_NS);
-    let again = (was_hit || is_short).then(|| compute_round_layout(settings, sides_ns));
-    again.filter(|again| again != layout)
+    let is_wrong = Side::BOTH.iter().any(is_wrong);
+    let again =
+        is_wrong.then(|| compute_round_layouts(settings, sides_ns, benchmark.paired_subjects()));
+    again.filter(|again| again != known)
 }
 
 /// Returns a value for each side. If only one value is given, or only one is finite, both sides get it.
-fn per_side(of_sides: &[f64]) -> [f64; 2] {
-    let [first, last] = [of_sides[0], of_sides[of_sides.len() - 1]];
-    let known = first.min(last);
-    [first, last].map(|ns| if ns.is_finite() { ns } else { known })
+fn per_side(of_sides: impl IntoIterator<Item = (Side, f64)>) -> BySide<f64> {
+    let mut all = BySide {
+        base: f64::INFINITY,
+        candidate: f64::INFINITY,
+    };
+    for (side, ns) in of_sides {
+        *all.get_mut(side) = ns;
+    }
+    let known = all.base.min(all.candidate);
+    for side in Side::BOTH {
+        let ns = all.get_mut(side);
+        if !ns.is_finite() {
+            *ns = known;
+        }
+    }
+    all
 }
 
 /// Returns the quickest time of an iteration in the warm-up and a few short samples. The warm-up alone does not decide: if it was disturbed, all
@@ -511,12 +555,16 @@ pub(super) fn take_untimed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perfcheck_analysis::model::Nanos;
+    use crate::measure::benchmark::TimePrecision;
+    use perfcheck_analysis::model::{Nanos, Round};
 
     #[test]
     fn a_first_round_in_a_burst_is_laid_out_again_by_its_quickest_sample() {
         let settings = RoundSettings::default();
-        let layout = compute_round_layout(&settings, [300.0; 2]);
+        let laid_out = |base, candidate, benchmark: &CampaignBenchmark| {
+            let sides_ns = BySide { base, candidate };
+            compute_round_layouts(&settings, sides_ns, benchmark.paired_subjects())
+        };
         let result = |of_one: &[u64]| VisitResult {
             series: Series {
                 linear: Vec::new(),
@@ -535,23 +583,46 @@ mod tests {
             throughput: Throughput::default(),
             extras: Extras::default(),
         };
-        let after = |rounds, base: &[u64], candidate: &[u64]| {
+        let mut benchmark = CampaignBenchmark::example(TimePrecision::Exactly);
+        let layouts = laid_out(300.0, 300.0, &benchmark);
+        let again_from = |known, benchmark: &CampaignBenchmark, base: &[u64], candidate: &[u64]| {
             let sides = [(Side::Base, base), (Side::Candidate, candidate)].map(|(side, of_one)| {
                 let result = result(of_one);
                 SideResult { side, result }
             });
-            lay_out_again(&settings, &layout, rounds, &sides)
+            lay_out_again(&settings, known, benchmark, &sides)
         };
-        let again = |base: &[u64], candidate: &[u64]| after(0, base, candidate);
+        let again =
+            |base: &[u64], candidate: &[u64]| again_from(&layouts, &benchmark, base, candidate);
         assert_eq!(again(&[300, 320], &[290, 700]), None, "it was no burst");
         assert_eq!(again(&[], &[]), None);
         assert_eq!(again(&[0, 0], &[0, 0]), None, "the clock stood still");
         let anew = again(&[300, 150], &[310, 300]);
-        assert_eq!(anew, Some(compute_round_layout(&settings, [150.0, 300.0])));
-        assert_eq!(after(10, &[300, 150], &[310, 300]), None, "it is late");
+        assert_eq!(anew, Some(laid_out(150.0, 300.0, &benchmark)));
+        let had = |rounds| {
+            let round = Round {
+                base: Vec::new(),
+                candidate: Vec::new(),
+                led: Vec::new(),
+                layout: None,
+            };
+            vec![round; rounds]
+        };
+        benchmark.rounds = had(10);
+        let late = again_from(&layouts, &benchmark, &[300, 150], &[310, 300]);
+        assert_eq!(late, None);
         // 1667 iterations of 50 ns are less than 100 us.
-        let short = after(50, &[50], &[300]);
-        assert_eq!(short, Some(compute_round_layout(&settings, [50.0, 300.0])));
+        benchmark.rounds = had(50);
+        let short = again_from(&layouts, &benchmark, &[50], &[300]);
+        assert_eq!(short, Some(laid_out(50.0, 300.0, &benchmark)));
+        // Two benchmarks of very different speed are both as quick as expected.
+        benchmark.rounds = had(0);
+        benchmark.base_id = Some("other".into());
+        let unlike = laid_out(1e3, 2e7, &benchmark);
+        let steady = again_from(&unlike, &benchmark, &[1_000], &[20_000_000]);
+        assert_eq!(steady, None);
+        let quicker = again_from(&unlike, &benchmark, &[1_000], &[2_000_000]);
+        assert_eq!(quicker, Some(laid_out(1e3, 2e6, &benchmark)));
     }
 
     #[test]

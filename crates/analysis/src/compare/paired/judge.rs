@@ -54,6 +54,16 @@ pub fn judge_with_method(
     plan: &Plan,
     method: &PairedMethod,
 ) -> Vec<Comparison> {
+    let judged = judge_looks(all_series, plan, method).into_iter();
+    judged.map(|(_, comparison)| comparison).collect()
+}
+
+/// Like [`judge_with_method`], but also returns the look that decided each benchmark.
+pub(super) fn judge_looks(
+    all_series: &[PairedSeries<'_>],
+    plan: &Plan,
+    method: &PairedMethod,
+) -> Vec<(Look, Comparison)> {
     let looks: Vec<Look> = all_series
         .par_iter()
         .map(|series| Look::find_deciding(series, plan, method))
@@ -71,7 +81,7 @@ pub fn judge_with_method(
             faster: look.slow_path.p_faster,
         })
     });
-    all_series
+    let comparisons: Vec<Comparison> = all_series
         .par_iter()
         .zip(&looks)
         .zip(speed.par_iter().zip(&slow_path))
@@ -86,7 +96,8 @@ pub fn judge_with_method(
             }
             .build_comparison()
         })
-        .collect()
+        .collect();
+    looks.into_iter().zip(comparisons).collect()
 }
 
 /// Computes the p-values of one test for all benchmarks and adjusts them for the number of benchmarks. `p` returns the p-values of a look for both

@@ -179,8 +179,12 @@ impl Look {
 
     /// Returns the size, as a logarithm, that the whole interval must exceed for the verdict to be a change.
     pub(super) fn callable(&self) -> f64 {
-        let withheld = self.disturbed.as_ref().map_or(0.0, Note::withheld_change);
-        self.threshold + withheld
+        self.threshold + self.withheld_change()
+    }
+
+    /// Returns how far a change must lie beyond the threshold to be called, as a logarithm. It is 0 unless the host was disturbed.
+    pub(super) fn withheld_change(&self) -> f64 {
+        self.disturbed.as_ref().map_or(0.0, Note::withheld_change)
     }
 
     /// Returns a note if controls have raised the noise threshold.

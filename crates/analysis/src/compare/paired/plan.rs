@@ -127,6 +127,12 @@ impl Plan {
     /// itself equally often.
     pub const QUADS_TOGETHER: u64 = 2;
 
+    /// Reports whether a benchmark has enough complete `rounds` for a verdict. If rounds of the benchmark failed, it needs at least
+    /// [`Self::FEWEST_ROUNDS`]. If none failed, any number is enough.
+    pub fn has_enough_rounds(rounds: usize, failures: usize) -> bool {
+        failures == 0 || rounds >= Self::FEWEST_ROUNDS as usize
+    }
+
     /// Returns the looks of a measurement of at most `rounds` rounds.
     pub fn looks_up_to(rounds: u32) -> Vec<u32> {
         let earlier = LOOKS.into_iter().filter(|look| *look < rounds);

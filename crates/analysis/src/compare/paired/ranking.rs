@@ -5,8 +5,9 @@
 
 use rayon::prelude::*;
 
-use super::judge::judge;
-use super::plan::Plan;
+use super::judge::judge_looks;
+use super::look::Look;
+use super::plan::{PairedMethod, Plan};
 use super::series::PairedSeries;
 use crate::compare::comparison::Comparison;
 use crate::compare::estimate::ChangeBounds;
@@ -21,7 +22,8 @@ words! {
         AsFast = "as-fast": "As fast, within the noise threshold.",
         Open = "open": "Neither told apart from the reference nor shown to be as fast.",
         Slower = "slower": "Slower by more than the noise threshold.",
-        Failed = "failed": "Not measured, because a process failed or the benchmark declined.",
+        Failed = "failed": "Not ranked, because processes of it or of the reference failed.",
+        Skipped = "skipped": "Not measured, because it or the reference declined.",
     }
 }
 
@@ -40,7 +42,7 @@ pub struct RankedBenchmark {
     /// How the benchmark compares with the reference.
     pub standing: Standing,
     /// One more than the number of benchmarks that are faster. So benchmarks that cannot be told apart may share a rank. `None` if the benchmark
-    /// failed.
+    /// was not measured.
     pub rank: Option<usize>,
     /// The comparison with the reference, which is the base.
     pub comparison: Comparison,
@@ -53,20 +55,18 @@ pub struct RankedBenchmark {
 pub fn rank_beside_reference(all_series: &[PairedSeries<'_>], plan: &Plan) -> Ranking {
     // Holm's procedure would judge all series together, at levels that suit the comparisons with the reference but no others. A series that is judged
     // alone gets the level of the first step, which is Bonferroni's.
-    let comparisons: Vec<Comparison> = all_series
+    let method = PairedMethod::default();
+    let (distances, comparisons): (Vec<ReferenceDistance>, Vec<Comparison>) = all_series
         .par_iter()
-        .flat_map_iter(|series| judge(&[*series], plan))
-        .collect();
-    let distances: Vec<ReferenceDistance> = comparisons
-        .iter()
-        .map(ReferenceDistance::from_comparison)
-        .collect();
+        .flat_map_iter(|series| judge_looks(&[*series], plan, &method))
+        .map(|(look, comparison)| (ReferenceDistance::new(&look, &comparison), comparison))
+        .unzip();
     let reference = ReferenceDistance::OF_REFERENCE;
     let rank = |own: &ReferenceDistance| {
         let all = distances.iter().chain([&reference]);
         1 + all.filter(|other| own.is_slower_than(other)).count()
     };
-    let others = distances.iter().zip(comparisons.iter().cloned());
+    let others = distances.iter().zip(comparisons);
     Ranking {
         reference: rank(&reference),
         others: others
@@ -85,6 +85,8 @@ struct ReferenceDistance {
     bounds: ChangeBounds,
     /// The logarithm of the noise threshold.
     threshold: f64,
+    /// How far a difference must lie beyond the threshold because the host was disturbed, as a logarithm.
+    withheld: f64,
 }
 
 impl ReferenceDistance {
@@ -95,6 +97,7 @@ impl ReferenceDistance {
             upper: 0.0,
         },
         threshold: 0.0,
+        withheld: 0.0,
     };
 
     const UNKNOWN: ChangeBounds = ChangeBounds {
@@ -102,7 +105,7 @@ impl ReferenceDistance {
         upper: f64::INFINITY,
     };
 
-    fn from_comparison(comparison: &Comparison) -> Self {
+    fn new(look: &Look, comparison: &Comparison) -> Self {
         let standing = match comparison.verdict {
             Verdict::Regressed => Standing::Slower,
             Verdict::Improved => Standing::Faster,
@@ -110,28 +113,28 @@ impl ReferenceDistance {
             Verdict::Failed => Standing::Failed,
             _ => Standing::Open,
         };
-        let threshold = comparison.noise_threshold.ln_1p();
         let bounds = comparison.change.map(|change| ChangeBounds {
             lower: change.lower.max(-1.0).ln_1p(),
             upper: change.upper.ln_1p(),
         });
-        // If the interval alone would decide and the verdict does not, the host was disturbed and the interval cannot be relied on.
-        let is_reliable = |bounds: &ChangeBounds| {
-            standing != Standing::Open || bounds.judge(threshold) == Verdict::Inconclusive
-        };
         Self {
             standing,
-            bounds: bounds.filter(is_reliable).unwrap_or(Self::UNKNOWN),
-            threshold,
+            bounds: bounds.unwrap_or(Self::UNKNOWN),
+            threshold: look.threshold,
+            withheld: look.withheld_change(),
         }
     }
 
-    /// Reports whether this benchmark was shown to be slower than the `other` one by more than the noise threshold.
+    /// Reports whether this benchmark was shown to be slower than the `other` one by more than the noise threshold. Each of the two was measured
+    /// beside processes of the reference of its own, so a disturbance of either of them may have moved their difference.
     fn is_slower_than(&self, other: &Self) -> bool {
         match (self.standing, other.standing) {
             (Standing::Reference, standing) => standing == Standing::Faster,
             (standing, Standing::Reference) => standing == Standing::Slower,
-            _ => self.bounds.lower - other.bounds.upper > self.threshold.max(other.threshold),
+            _ => {
+                let callable = self.threshold.max(other.threshold) + self.withheld + other.withheld;
+                self.bounds.lower - other.bounds.upper > callable
+            }
         }
     }
 }

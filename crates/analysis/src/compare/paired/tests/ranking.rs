@@ -6,15 +6,20 @@ use crate::compare::rank_beside_reference;
 
 /// Returns the rank of the reference, and for each rival whose iterations take these multiples of the reference's time its standing and rank.
 fn rank(factors: &[f64]) -> (usize, Vec<(Standing, Option<usize>)>) {
-    let keys: Vec<BenchmarkKey> = (0..factors.len()).map(|at| key(&at.to_string())).collect();
-    let rounds: Vec<Vec<Round>> = factors.iter().map(|factor| quiet(30, *factor)).collect();
+    let rounds = factors.iter().map(|factor| quiet(30, *factor));
+    rank_rounds(&rounds.collect::<Vec<_>>())
+}
+
+/// Returns the rank of the reference, and the standing and rank of each rival that had 30 of these rounds beside it.
+fn rank_rounds(rounds: &[Vec<Round>]) -> (usize, Vec<(Standing, Option<usize>)>) {
+    let keys: Vec<BenchmarkKey> = (0..rounds.len()).map(|at| key(&at.to_string())).collect();
     let series: Vec<PairedSeries<'_>> = keys
         .iter()
-        .zip(&rounds)
+        .zip(rounds)
         .map(|(key, rounds)| timed_series(key, rounds))
         .collect();
     let plan = Plan {
-        planned: factors.len(),
+        planned: rounds.len(),
         ..plan(&[30])
     };
     let ranking = rank_beside_reference(&series, &plan);
@@ -58,6 +63,52 @@ fn an_undecided_benchmark_is_neither_before_nor_behind_the_reference() {
     assert_eq!(
         rank(&[1.01, 1.5]),
         (1, vec![(Open, Some(1)), (Slower, Some(3))])
+    );
+}
+
+#[test]
+fn a_suspected_slow_path_leaves_a_benchmark_open_and_its_interval_still_ranks_it() {
+    // One slow sample in each of six rounds is no proof, but a suspicion.
+    let mut noise = Noise::new(11);
+    let suspected = rounds_of(30, |round, side, i| {
+        let slow = side == Side::Candidate && round % 5 == 0 && i == 3;
+        100.0 * if slow { 1.4 } else { 1.0 } * (1.0 + 0.003 * noise.exponential())
+    });
+    assert_eq!(
+        rank_rounds(&[quiet(30, 0.5), suspected]),
+        (2, vec![(Faster, Some(1)), (Open, Some(2))])
+    );
+}
+
+#[test]
+fn on_a_disturbed_host_two_rivals_must_differ_by_the_gaps_of_both() {
+    // The fastest process of the reference is a third faster than all its others.
+    let lucky = |factor: f64| {
+        let mut noise = Noise::new(13);
+        rounds_of(30, |round, side, _| {
+            let cost = match side {
+                Side::Candidate => factor,
+                Side::Base if round == 7 => 0.75,
+                Side::Base => 1.0,
+            };
+            100.0 * cost * (1.0 + 0.003 * noise.exponential())
+        })
+    };
+    let second = (Slower, Some(2));
+    assert_eq!(rank(&[3.0, 3.6]), (1, vec![second, (Slower, Some(3))]));
+    assert_eq!(
+        rank_rounds(&[lucky(3.0), lucky(3.6)]),
+        (1, vec![second, second])
+    );
+    // The gap of one series is less than the difference of 40 %, and that of both is more.
+    let far = quiet(30, 4.2);
+    assert_eq!(
+        rank_rounds(&[lucky(3.0), far]),
+        (1, vec![second, (Slower, Some(3))])
+    );
+    assert_eq!(
+        rank_rounds(&[lucky(3.0), lucky(4.2)]),
+        (1, vec![second, second])
     );
 }
 
