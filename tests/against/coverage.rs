@@ -329,7 +329,7 @@ fn the_newest_comparison_says_how_small_a_change_a_benchmark_shows() {
     };
     measure(&["--rounds", "20", "--noise-threshold", "5%"]);
     // The newest comparison is not about the time.
-    let newest = measure(&["--rounds", "2", "--metric", "instructions"]);
+    let newest = measure(&["--rounds", "5", "--metric", "instructions"]);
     assert_eq!(compared(&newest, "cost")["instructions"]["exact"], true);
     let finished = coverage(&project, &["--message-format", "json"]).run();
     let finished = finished.expect_code(0);
