@@ -296,14 +296,15 @@ impl<'c> CountingProcesses<'c> {
             .map_or_else(|| one.expected(iterations), |_| Duration::ZERO)
     }
 
-    /// Reports whether two samples are too short: most of their instructions are the same for any number of iterations, such as those that start a
-    /// thread. As their number varies a little, it could hide the instructions of an iteration. Counts of two builds must have the same number of
-    /// iterations, so only counts by line use longer samples.
+    /// Reports whether two samples are too short: twice as many iterations do not execute twice as many instructions. Then many instructions are the
+    /// same for any number of iterations, such as those that start a thread. As their number varies, it could hide the instructions of an iteration.
+    /// Counts of two builds must have the same number of iterations, so only counts by line use longer samples.
     fn needs_longer_samples(&self, less: &Profile, more: &Profile, iterations: u64) -> bool {
+        let twice = 2 * less.total();
         matches!(self.counted_by, CountBy::Line(_))
             && iterations < LONG_SAMPLE_ITERATIONS
             && more.total() < LONG_SAMPLE_INSTRUCTIONS
-            && 2 * more.total() < 3 * less.total()
+            && more.total().abs_diff(twice) > twice / 20
     }
 
     /// Returns the recording for the next process, in a directory of its own.
