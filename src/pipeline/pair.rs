@@ -363,7 +363,7 @@ pub(crate) fn pair_past_targets(
     mut candidate: BenchTarget,
     context: &Context,
 ) -> BySide<BenchTarget> {
-    if !candidate.programs.is_empty() {
+    if candidate.has_programs() {
         candidate.move_to_workspace(&context.workspace);
     }
     pair_targets(base, candidate)
@@ -371,7 +371,7 @@ pub(crate) fn pair_past_targets(
 
 /// Combines the executables of both sides. Programs run in the directory of the candidate on both sides, so that they read the same files.
 fn pair_targets(mut base: BenchTarget, candidate: BenchTarget) -> BySide<BenchTarget> {
-    if !candidate.programs.is_empty() {
+    if candidate.has_programs() {
         base.move_to_directory_of(&candidate);
     }
     BySide { base, candidate }

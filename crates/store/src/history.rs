@@ -34,7 +34,15 @@ pub enum BranchFilter<'a> {
     },
 }
 
-impl BranchFilter<'_> {
+impl<'a> BranchFilter<'a> {
+    /// Returns the branch that a statement selects.
+    fn name(self) -> Option<&'a str> {
+        match self {
+            Self::Any => None,
+            Self::Only(branch) | Self::WithPast { branch, .. } => branch,
+        }
+    }
+
     /// Reports whether a run that was made on `branch` is selected.
     pub fn selects(&self, run: RunId, branch: Option<&str>) -> bool {
         match *self {
@@ -434,11 +442,11 @@ pub(super) fn past_sql(benchmark: &str, branch: BranchFilter<'_>, runs: RunFilte
 }
 
 /// Returns the query for measurements of a benchmark in commits of the past, those of the newest commits first. The parameters are those of
-/// [`past_sql`]. If measurements from another branch are wanted, too, it returns those of all branches.
+/// [`past_sql`].
 pub(super) fn past_commits_sql(benchmark: &str, branch: BranchFilter<'_>) -> String {
-    let (index, branch) = match branch {
-        BranchFilter::Any | BranchFilter::WithPast { .. } => ("past_runs", BranchFilter::Any),
-        BranchFilter::Only(_) => ("past_runs_by_branch", branch),
+    let index = match branch {
+        BranchFilter::Any => "past_runs",
+        BranchFilter::Only(_) | BranchFilter::WithPast { .. } => "past_runs_by_branch",
     };
     let branch = branch_sql(branch);
     // This repeats the condition of the partial indexes literally, or SQLite would not use them.
@@ -493,19 +501,15 @@ fn query_past(
     }
     let before = query.before.map_or(i64::MAX, |run| run.0);
     let limit = i64::try_from(query.limit).unwrap_or(i64::MAX);
-    let branch = match query.branch {
-        BranchFilter::Any => None,
-        BranchFilter::Only(branch) | BranchFilter::WithPast { branch, .. } => branch,
-    };
-    // The statement about commits of the past does not know which measurements of other branches are wanted, so it returns those of all branches.
-    let of_past = match query.branch {
-        BranchFilter::Any | BranchFilter::Only(_) => (branch, limit),
-        BranchFilter::WithPast { .. } => (None, i64::MAX),
+    // A statement cannot tell which measurements of other branches are wanted, so it returns those of all branches.
+    let (branch_of_past, limit_of_past) = match query.branch {
+        BranchFilter::WithPast { .. } => (BranchFilter::Any, i64::MAX),
+        shown => (shown, limit),
     };
     let mut known = KnownConditions::default();
     let mut found: HashMap<i64, Vec<PastMeasurement>> = HashMap::new();
-    let mut add = |of_one: &dyn Fn(&str) -> String, (branch, limit): (Option<&str>, i64)| {
-        let values = params![workspace.0, before, limit, branch];
+    let mut add = |of_one: &dyn Fn(&str) -> String, branch: BranchFilter<'_>, limit: i64| {
+        let values = params![workspace.0, before, limit, branch.name()];
         sql.each_by_number(benchmarks.keys().copied(), of_one, values, |row| {
             let past = read_past(sql, &mut known, row)?;
             let made_on: Option<String> = row.get(9)?;
@@ -515,19 +519,21 @@ fn query_past(
             Ok(())
         })
     };
-    let wanted = (branch, limit);
     add(
         &|benchmark| past_sql(benchmark, query.branch, query.runs),
-        wanted,
+        query.branch,
+        limit,
     )?;
     match query.runs {
         RunFilter::Accepted => add(
             &|benchmark| accepted_steps_sql(benchmark, query.branch),
-            wanted,
+            query.branch,
+            limit,
         )?,
         RunFilter::Own => add(
-            &|benchmark| past_commits_sql(benchmark, query.branch),
-            of_past,
+            &|benchmark| past_commits_sql(benchmark, branch_of_past),
+            branch_of_past,
+            limit_of_past,
         )?,
     }
     for past in found.values_mut() {

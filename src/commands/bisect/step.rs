@@ -369,7 +369,7 @@ pub(super) fn skipped_outcome(why: String) -> CommitOutcome {
 
 /// Reports whether both sides run the same code with the same companion and data files. The programs of all commits read the files of the work tree.
 fn runs_same_code(one: &SideTarget, other: &SideTarget) -> bool {
-    let is_program = !one.target.programs.is_empty();
+    let is_program = one.target.has_programs();
     one.has_same_companions(other)
         && (is_program || one.differing_data(other).is_empty())
         && matches!(

@@ -52,8 +52,8 @@ pub(super) struct FunctionIndex {
 }
 
 impl FunctionIndex {
-    /// Reads the functions of `crates` that are compiled with the options that `cfg` returns for a package. Of `benches`, only the files are read:
-    /// nobody waits for their functions.
+    /// Reads the functions of `crates` that are compiled with the options that `cfg` returns for a package. Of `benches`, only the
+    /// files are recorded: their functions are not listed.
     pub(super) fn read(
         crates: &[MeasuredCrate],
         benches: &[BenchPackage],

@@ -224,7 +224,7 @@ fn list_checked(
 }
 
 fn list(target: &BenchTarget, context: ProcessContext<'_>) -> Result<TargetListing, ChildError> {
-    if !target.programs.is_empty() {
+    if target.has_programs() {
         return Ok(list_programs(target));
     }
     let spec = process_spec(target, 0, 0);

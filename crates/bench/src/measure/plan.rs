@@ -19,7 +19,7 @@ const LONG_QUADS_NS: f64 = 6e8;
 /// Minimum sampling time of a round, as a share of the time for starting and setting up its processes.
 const SHARE_OF_OVERHEAD: f64 = 0.5;
 /// Two benchmarks have their own numbers of iterations if an iteration of one takes more than this many times as long as an iteration of the other.
-const MOST_UNLIKE: f64 = 4.0;
+const OWN_ITERATIONS_RATIO: f64 = 4.0;
 
 /// The plan of a side-by-side measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,7 +112,7 @@ impl RoundSettings {
 /// Reports whether each side has its own number of iterations. `sides_ns` has the time of an iteration on each side.
 pub(super) fn have_own_iterations(subjects: PairedSubjects, sides_ns: [f64; 2]) -> bool {
     let [quicker_ns, slower_ns] = sort_times(sides_ns);
-    subjects == PairedSubjects::Benchmarks && slower_ns > MOST_UNLIKE * quicker_ns
+    subjects == PairedSubjects::Benchmarks && slower_ns > OWN_ITERATIONS_RATIO * quicker_ns
 }
 
 /// Returns the times of the quicker and of the slower side. No time is shorter than a picosecond.

@@ -214,7 +214,7 @@ impl BuildOutput {
             })
             .filter(|found| {
                 let is_program = ProgramBenchmark::binary_of_target(&found.target).is_some();
-                !is_program || !found.programs.is_empty()
+                !is_program || found.has_programs()
             })
             .collect();
         targets.sort_by(|a, b| (&a.package, &a.target).cmp(&(&b.package, &b.target)));
@@ -393,6 +393,11 @@ impl BenchTarget {
         self.first_arguments
             .last()
             .map_or(self.program.as_path(), Path::new)
+    }
+
+    /// Reports whether the executable is run as programs, and not as a bench.
+    pub fn has_programs(&self) -> bool {
+        !self.programs.is_empty()
     }
 
     /// Makes the program run in the directory of `other` and find its package there. Both then read the same files. Copies of a file may differ in

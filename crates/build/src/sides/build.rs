@@ -231,10 +231,10 @@ impl BuildCache<'_> {
                     .benches
                     .get(&bench_name(&bench.package, &bench.target))?;
                 Some(SideTarget {
-                    sources: if target.programs.is_empty() {
-                        known.sources.clone()
-                    } else {
+                    sources: if target.has_programs() {
                         hash_inputs(&target)
+                    } else {
+                        known.sources.clone()
                     },
                     target,
                     executable: bench.executable.clone(),

@@ -176,7 +176,7 @@ impl SideTarget {
     /// Returns the [`Self::differing_sources`] that an executable may read at run time. For a bench, these are the files that are not Rust.
     pub fn differing_data<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
         let mut differing = self.differing_sources(other);
-        let is_program = !self.target.programs.is_empty();
+        let is_program = self.target.has_programs();
         differing.retain(|path| {
             is_program || path.extension().is_none_or(|extension| extension != "rs")
         });
@@ -186,7 +186,7 @@ impl SideTarget {
     /// Returns the own files of the bench target that differ between the sides: sources and the data next to them, or the inputs of a program. Both
     /// sides of a program read the files of one of them, so an input that the other does not have, such as an untracked file, is no difference.
     pub fn differing_sources<'a>(&'a self, other: &'a Self) -> Vec<&'a Path> {
-        let is_program = !self.target.programs.is_empty();
+        let is_program = self.target.has_programs();
         let names: BTreeSet<&PathBuf> = self.sources.keys().chain(other.sources.keys()).collect();
         names
             .into_iter()
